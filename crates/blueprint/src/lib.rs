@@ -1,0 +1,1 @@
+//! Which path does a change take? Blueprints, selection, params, templates and health, as pure functions.

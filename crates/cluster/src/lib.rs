@@ -1,0 +1,1 @@
+//! The ground: an embedded Kubernetes API on SQLite.

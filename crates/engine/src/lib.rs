@@ -1,0 +1,1 @@
+//! The loops: reconcile owners, run the workers of the embedded cluster.

@@ -1,0 +1,3 @@
+//! The `pathline` command line.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The outside: git, and later registries and forges.

@@ -1,0 +1,1 @@
+//! The doors: health, readiness and metrics over HTTP.

@@ -1,0 +1,1 @@
+//! For tests only: real servers on free ports, kubectl, scratch directories.
