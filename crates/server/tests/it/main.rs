@@ -1,0 +1,28 @@
+//! The doors, asked as a client asks them.
+
+mod health;
+mod listen;
+mod metrics;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use tower::ServiceExt;
+
+/// Sends one request to the router and returns the status and the body.
+async fn send(router: &Router, method: Method, path: &str) -> (StatusCode, String) {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .body(Body::empty())
+        .unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn get(router: &Router, path: &str) -> (StatusCode, String) {
+    send(router, Method::GET, path).await
+}
