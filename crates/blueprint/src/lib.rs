@@ -1,1 +1,5 @@
 //! Which path does a change take? Blueprints, selection, params, templates and health, as pure functions.
+
+pub mod jsonpath;
+
+mod go;
