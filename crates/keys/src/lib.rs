@@ -22,13 +22,22 @@
 //! ```
 //!
 //! Read on in this order: [`name`] (what identifies a key), [`KeySet`] (what holds keys),
-//! [`ChangeSet`] (what changed).
+//! [`ChangeSet`] (what changed), and [`document`] (YAML, JSON and TOML as keys and back).
+//!
+//! # Features
+//!
+//! `yaml`, `json` and `toml` each add a document format; `json` also adds [`notation`], the JSON in
+//! which key sets and change sets are exchanged. None is on by default.
 
 pub mod change;
+#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
+pub mod document;
 mod key;
 mod key_ref;
 mod metadata;
 pub mod name;
+#[cfg(feature = "json")]
+pub mod notation;
 mod set;
 mod tree;
 mod value;
