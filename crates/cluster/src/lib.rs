@@ -1,1 +1,4 @@
 //! The ground: an embedded Kubernetes API on SQLite.
+
+mod deletion;
+mod store;
