@@ -1,0 +1,21 @@
+//! Generators shared by the property tests.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// Makes small JSON values whose fields often collide.
+pub(crate) fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3..3i64).prop_map(Value::from),
+        "[ab]{0,2}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-c/~]{1,2}", inner, 0..4)
+                .prop_map(|fields| fields.into_iter().collect()),
+        ]
+    })
+}
