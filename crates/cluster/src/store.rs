@@ -153,6 +153,16 @@ impl Store {
             .list_at(collection, namespace, revision)
     }
 
+    /// Returns every object in a namespace, of every collection.
+    pub(crate) fn contents(&self, namespace: &str) -> Vec<Arc<Stored>> {
+        self.shared
+            .state
+            .read()
+            .contents(namespace)
+            .cloned()
+            .collect()
+    }
+
     /// Returns every object of every collection, in no particular order.
     pub(crate) fn everything(&self) -> Snapshot {
         let state = self.shared.state.read();
@@ -175,7 +185,7 @@ impl Store {
         namespace: Option<&str>,
         after: u64,
     ) -> Result<Watch, Expired> {
-        self.shared.state.write().ensure(collection).after(after)?;
+        self.shared.state.write().ensure(collection).check(after)?;
         Ok(Watch::new(
             Arc::clone(&self.shared),
             Some(collection.clone()),

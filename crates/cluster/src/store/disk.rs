@@ -39,7 +39,7 @@ const TABLES: &str = "
 
 /// Why the database cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// SQLite refused.
     #[error("cannot use the database {}", .path.display())]
     Sqlite {

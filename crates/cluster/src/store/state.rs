@@ -43,13 +43,20 @@ impl Log {
         &self,
         revision: u64,
     ) -> Result<impl DoubleEndedIterator<Item = &Event>, Expired> {
-        if revision < self.floor {
-            return Err(Expired { floor: self.floor });
-        }
+        self.check(revision)?;
         let start = self
             .events
             .partition_point(|event| event.revision() <= revision);
         Ok(self.events.range(start..))
+    }
+
+    /// Refuses if an event after `revision` has been forgotten.
+    pub(super) fn check(&self, revision: u64) -> Result<(), Expired> {
+        if revision < self.floor {
+            Err(Expired { floor: self.floor })
+        } else {
+            Ok(())
+        }
     }
 
     /// Wakes whoever waits for an event.
@@ -124,6 +131,14 @@ impl State {
         })
     }
 
+    /// Returns every object in a namespace.
+    pub(super) fn contents(&self, namespace: &str) -> impl Iterator<Item = &Arc<Stored>> {
+        let topics = self.collections.values();
+        topics
+            .filter_map(move |topic| topic.objects.get(namespace))
+            .flat_map(BTreeMap::values)
+    }
+
     /// Returns every object there is.
     pub(super) fn everything(&self) -> impl Iterator<Item = &Arc<Stored>> {
         self.collections
@@ -132,7 +147,13 @@ impl State {
             .flat_map(BTreeMap::values)
     }
 
-    /// Returns the history of one collection, or of all of them.
+    /// Returns the history of all collections together.
+    pub(super) fn history(&self) -> &Log {
+        &self.history
+    }
+
+    /// Returns the history of one collection, or of all of them. It is `None` before
+    /// [`Self::ensure`].
     pub(super) fn log(&self, collection: Option<&Collection>) -> Option<&Log> {
         match collection {
             Some(collection) => self.collections.get(collection).map(|topic| &topic.log),
