@@ -21,15 +21,13 @@ fn completions_know_every_command() {
 }
 
 #[test]
-fn completions_are_accepted_by_their_shell() {
-    for shell in ["bash", "zsh", "fish"] {
-        let directory = TempDir::new().unwrap();
-        let script = directory.path().join("script");
-        fs::write(&script, run(&["completions", shell]).stdout).unwrap();
-        match Command::new(shell).arg("-n").arg(&script).output() {
-            Ok(output) => assert!(output.status.success(), "{output:?}"),
-            Err(_) => skip(&format!("completions in {shell}"), &format!("{shell} is not installed")),
-        }
+fn completions_are_accepted_by_bash() {
+    let directory = TempDir::new().unwrap();
+    let script = directory.path().join("script");
+    fs::write(&script, run(&["completions", "bash"]).stdout).unwrap();
+    match Command::new("bash").arg("-n").arg(&script).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(_) => skip("completions in bash", "bash is not installed"),
     }
 }
 

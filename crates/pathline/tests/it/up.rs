@@ -26,8 +26,9 @@ fn start() -> (Running, Value) {
 async fn client(ready: &Value) -> Client {
     let path = Path::new(ready["kubeconfig"].as_str().unwrap());
     let kubeconfig = Kubeconfig::read_from(path).unwrap();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default());
-    Client::try_from(config.await.unwrap()).unwrap()
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+    Client::try_from(config).unwrap()
 }
 
 fn mk_config_map(name: &str) -> ConfigMap {
