@@ -9,6 +9,8 @@
 mod disk;
 mod object;
 mod state;
+#[cfg(test)]
+mod tests;
 mod watch;
 mod write;
 mod writer;
