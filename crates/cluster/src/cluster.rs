@@ -127,6 +127,7 @@ impl Cluster {
         })?;
         tasks.spawn(collector.run(shutdown.clone()));
         let service = ApiService::new(store.clone(), auth.clone(), shutdown.clone());
+        tasks.spawn(service.clone().run(shutdown.clone()));
         let lock = Mutex::new(Some(lock));
         let parts = Parts {
             store,
