@@ -7,6 +7,8 @@ mod collector;
 mod graph;
 mod locate;
 mod namespaces;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 use std::collections::BTreeSet;
