@@ -75,7 +75,9 @@ impl BuiltinKind {
 
 /// Finds a kind by its group and its name in URLs.
 pub(crate) fn find(group: &str, plural: &str) -> Option<&'static BuiltinKind> {
-    kinds().iter().find(|kind| kind.group == group && kind.plural == plural)
+    kinds()
+        .iter()
+        .find(|kind| kind.group == group && kind.plural == plural)
 }
 
 /// Returns the OpenAPI definitions of the built-in kinds, by name.
@@ -100,9 +102,21 @@ mod tests {
         for kind in kinds() {
             let gvk = json!([{"group": kind.group, "kind": kind.kind, "version": kind.version}]);
             let definition = &definitions()[kind.definition];
-            assert_eq!(definition["x-kubernetes-group-version-kind"], gvk, "{}", kind.kind);
-            assert!(kind.columns.iter().any(|column| column.name == "Name"), "{}", kind.kind);
-            assert!(kind.schema().root().property("metadata").is_some(), "{}", kind.kind);
+            assert_eq!(
+                definition["x-kubernetes-group-version-kind"], gvk,
+                "{}",
+                kind.kind
+            );
+            assert!(
+                kind.columns.iter().any(|column| column.name == "Name"),
+                "{}",
+                kind.kind
+            );
+            assert!(
+                kind.schema().root().property("metadata").is_some(),
+                "{}",
+                kind.kind
+            );
         }
     }
 
@@ -112,7 +126,11 @@ mod tests {
             if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
                 assert!(definitions().contains_key(target), "{target} is missing");
             }
-            schema.as_object().into_iter().flatten().for_each(|(_, child)| check(child));
+            schema
+                .as_object()
+                .into_iter()
+                .flatten()
+                .for_each(|(_, child)| check(child));
         }
         definitions().values().for_each(check);
     }

@@ -4,11 +4,29 @@
 //! what for every other write. Both follow the rules of Kubernetes' structured-merge-diff: a field
 //! belongs to every manager that set it to the value it has.
 
-use jiff::Timestamp;
-use serde_json::Value;
+mod apply;
+mod check;
+mod compare;
+mod conflict;
+mod last_applied;
+mod merge;
+mod record;
+mod sets;
+mod update;
 
-use crate::fields::Path;
-use crate::schema::Schema;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+pub(crate) use apply::{ApplyError, apply};
+pub(crate) use conflict::Conflict;
+pub(crate) use update::update;
+
+use crate::fields::{FieldSet, Path};
+use crate::schema::{ErrorKind, FieldError};
+use record::{ManagerId, Managers, Operation};
+
+/// The longest name a manager may have.
+const MANAGER_MAX: u64 = 128;
 
 /// Who writes an object, and through which door.
 #[derive(Debug, Clone)]
@@ -26,59 +44,110 @@ pub(crate) struct Writer {
     pub(crate) has_status: bool,
 }
 
-/// One field that another manager owns with another value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Conflict {
-    /// The manager, as shown in messages: `"kubectl" using apps/v1`.
-    pub(crate) manager: String,
-    /// The field, such as `.spec.replicas`.
-    pub(crate) path: Path,
+impl Writer {
+    fn id(&self, operation: Operation) -> ManagerId {
+        let manager = if self.manager.is_empty() {
+            "unknown"
+        } else {
+            &self.manager
+        };
+        ManagerId {
+            manager: manager.to_owned(),
+            operation,
+            api_version: match operation {
+                Operation::Apply => String::new(),
+                Operation::Update => self.api_version.clone(),
+            },
+            subresource: self.subresource.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Returns the fields that writes through this door do not touch, whatever they carry.
+    fn ignored_fields(&self) -> FieldSet {
+        let names: &[&str] = match self.subresource.as_deref() {
+            Some("status") => &["metadata", "spec"],
+            None if self.has_status => &["status"],
+            _ => &[],
+        };
+        names.iter().map(|name| Path::of_fields(&[name])).collect()
+    }
 }
 
-/// Why an apply was refused.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ApplyError {
-    /// Other managers own fields with other values; force would take them (409).
-    #[error("{}", conflict_message(.0))]
-    Conflicts(Vec<Conflict>),
-    /// The applied object does not fit the schema (500 on the real server).
-    #[error("failed to create typed patch object ({object}): {reason}")]
-    Typed { object: String, reason: String },
-    /// The applied object carries `metadata.managedFields` (400).
-    #[error("metadata.managedFields must be nil")]
-    ManagedFieldsSet,
-}
-
-fn conflict_message(_conflicts: &[Conflict]) -> String {
-    String::new()
-}
-
-/// Merges `applied` into `live` for an applier and returns the object with its new managedFields.
-///
-/// `live` is `None` when the apply creates the object. Call it before defaulting; the result is
-/// equal to `live`, managedFields included, when the apply changes nothing.
-pub(crate) fn apply(
-    _schema: &Schema,
-    _live: Option<&Value>,
-    _applied: &Value,
-    _writer: &Writer,
-    _force: bool,
-) -> Result<Value, ApplyError> {
-    unimplemented!()
-}
-
-/// Returns `new` with managedFields recomputed for a create, update or patch.
-///
-/// Call it after defaulting. `old` is `None` for a create. A client that sends `managedFields: []`
-/// or `[{}]` gives up all records.
-pub(crate) fn update(_schema: &Schema, _old: Option<&Value>, _new: Value, _writer: &Writer) -> Value {
-    unimplemented!()
+/// Returns what is wrong with a `fieldManager`, if something is.
+pub(crate) fn check_manager(manager: &str) -> Option<FieldError> {
+    let path = "fieldManager";
+    if manager.len() as u64 > MANAGER_MAX {
+        return Some(FieldError::too_long(path, MANAGER_MAX));
+    }
+    let printable = manager.chars().all(|character| !character.is_control());
+    let detail = "should only contain printable characters";
+    let value = Value::from(manager);
+    (!printable).then(|| FieldError::new(ErrorKind::Invalid, path, Some(&value), detail))
 }
 
 /// Puts the old managedFields back when `new` differs from `old` in their timestamps alone.
 ///
 /// Call it last, after defaulting, so that a write that changes nothing keeps its
 /// resourceVersion.
-pub(crate) fn keep_times_of_idle_write(_old: &Value, _new: &mut Value) {
-    unimplemented!()
+pub(crate) fn keep_times_of_idle_write(old: &Value, new: &mut Value) {
+    let is_idle = without_times(old) == without_times(new);
+    if is_idle {
+        match old.pointer("/metadata/managedFields") {
+            Some(entries) => new["metadata"]["managedFields"] = entries.clone(),
+            None => record::strip(new),
+        }
+    }
 }
+
+/// Returns an object without what every write changes.
+fn without_times(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
+        let entries = metadata
+            .get_mut("managedFields")
+            .and_then(Value::as_array_mut);
+        for entry in entries
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            entry.remove("time");
+        }
+    }
+    object
+}
+
+/// Takes what no manager owns out of a writer's set: what identifies an object, and what only the
+/// server writes.
+fn without_untracked(fields: &FieldSet) -> FieldSet {
+    const IN_METADATA: &[&str] = &[
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ];
+    let roots = ["apiVersion", "kind", "metadata"].map(|name| Path::of_fields(&[name]));
+    let below = IN_METADATA
+        .iter()
+        .map(|name| Path::of_fields(&["metadata", name]));
+    let untracked: FieldSet = roots.into_iter().chain(below).collect();
+    fields.difference(&untracked)
+}
+
+/// Returns an object that says no more than what it is.
+fn blank(object: &Value) -> Value {
+    let kept = ["apiVersion", "kind"].into_iter();
+    let fields: Map<String, Value> = kept
+        .filter_map(|name| Some((name.to_owned(), object.get(name)?.clone())))
+        .collect();
+    Value::Object(fields)
+}
+
+#[cfg(test)]
+mod tests;

@@ -78,8 +78,12 @@ pub(crate) fn path_segment(name: &str) -> Vec<String> {
     if matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
     }
-    let banned = ['/', '%'].into_iter().filter(|&character| name.contains(character));
-    banned.map(|character| format!("may not contain '{character}'")).collect()
+    let banned = ['/', '%']
+        .into_iter()
+        .filter(|&character| name.contains(character));
+    banned
+        .map(|character| format!("may not contain '{character}'"))
+        .collect()
 }
 
 /// Returns what keeps `key` from being a label's key, or an annotation's.
@@ -94,7 +98,11 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
         }
         [prefix, name] => {
             let of_prefix = dns_subdomain(prefix);
-            problems.extend(of_prefix.iter().map(|problem| format!("prefix part {problem}")));
+            problems.extend(
+                of_prefix
+                    .iter()
+                    .map(|problem| format!("prefix part {problem}")),
+            );
             name
         }
         _ => {
@@ -108,7 +116,11 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
     if name.is_empty() {
         problems.push("name part must be non-empty".to_owned());
     }
-    problems.extend(too_long(name, LABEL_MAX).iter().map(|problem| format!("name part {problem}")));
+    problems.extend(
+        too_long(name, LABEL_MAX)
+            .iter()
+            .map(|problem| format!("name part {problem}")),
+    );
     if !is_qualified(name) {
         problems.push(format!("name part {}", qualified_rule()));
     }
@@ -122,7 +134,11 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
         let message = "a valid label must be an empty string or consist of alphanumeric \
             characters, '-', '_' or '.', and must start and end with an alphanumeric character";
         let form = format!("({QUALIFIED_FORM})?");
-        problems.push(with_examples(message, &["MyValue", "my_value", "12345"], &form));
+        problems.push(with_examples(
+            message,
+            &["MyValue", "my_value", "12345"],
+            &form,
+        ));
     }
     problems
 }
@@ -163,11 +179,18 @@ fn qualified_rule() -> String {
 
 fn too_long(text: &str, limit: usize) -> Vec<String> {
     let problem = || format!("must be no more than {limit} characters");
-    if text.len() > limit { vec![problem()] } else { Vec::new() }
+    if text.len() > limit {
+        vec![problem()]
+    } else {
+        Vec::new()
+    }
 }
 
 fn with_examples(message: &str, examples: &[&str], form: &str) -> String {
-    let examples: Vec<String> = examples.iter().map(|example| format!("'{example}'")).collect();
+    let examples: Vec<String> = examples
+        .iter()
+        .map(|example| format!("'{example}'"))
+        .collect();
     let examples = examples.join(",  or ");
     format!("{message} (e.g. {examples}, regex used for validation is '{form}')")
 }
@@ -213,10 +236,12 @@ mod tests {
     fn messages_are_those_of_the_api_server() {
         assert_eq!(
             dns_subdomain("A"),
-            ["a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
+            [
+                "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
               '-' or '.', and must start and end with an alphanumeric character (e.g. \
               'example.com', regex used for validation is \
-              '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"]
+              '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+            ]
         );
         assert_eq!(dns_label("a.b"), ["must not contain dots"]);
     }
@@ -227,6 +252,9 @@ mod tests {
         assert!(name.starts_with("web-") && name.len() == 9, "{name}");
         assert_ne!(name, generate("web-", 7_654_321));
         assert_eq!(generate(&"a".repeat(100), 0).len(), LABEL_MAX);
-        assert_eq!(generate(&"é".repeat(100), 5).chars().count(), 29 + GENERATED_LENGTH);
+        assert_eq!(
+            generate(&"é".repeat(100), 5).chars().count(),
+            29 + GENERATED_LENGTH
+        );
     }
 }

@@ -40,7 +40,11 @@ impl Schema {
     /// those of Kubernetes.
     pub(crate) fn compile(openapi: &Value, path: &str) -> Result<Self, Vec<FieldError>> {
         let errors = structural::check(openapi, path);
-        if errors.is_empty() { Ok(compile::custom(openapi)) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(compile::custom(openapi))
+        } else {
+            Err(errors)
+        }
     }
 
     /// Returns a schema that accepts any object with Kubernetes' metadata.

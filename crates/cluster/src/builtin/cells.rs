@@ -23,7 +23,10 @@ const NONE: &str = "<none>";
 
 /// The value at a pointer, or an empty string.
 pub(super) fn at(object: &Value, pointer: &str) -> Value {
-    object.pointer(pointer).cloned().unwrap_or_else(|| Value::from(""))
+    object
+        .pointer(pointer)
+        .cloned()
+        .unwrap_or_else(|| Value::from(""))
 }
 
 /// The number at a pointer, or 0.
@@ -51,7 +54,12 @@ pub(super) fn created_at(object: &Value, _now: Timestamp) -> Value {
 
 /// How many keys a ConfigMap or a Secret holds.
 pub(super) fn data_count(object: &Value, _now: Timestamp) -> Value {
-    let count = |name: &str| object.get(name).and_then(Value::as_object).map_or(0, |map| map.len());
+    let count = |name: &str| {
+        object
+            .get(name)
+            .and_then(Value::as_object)
+            .map_or(0, |map| map.len())
+    };
     Value::from(count("data") + count("binaryData"))
 }
 
@@ -63,7 +71,11 @@ pub(super) fn labels(labels: Option<&Value>) -> Value {
         .flatten()
         .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
         .collect();
-    Value::from(if pairs.is_empty() { NONE.to_owned() } else { pairs.join(",") })
+    Value::from(if pairs.is_empty() {
+        NONE.to_owned()
+    } else {
+        pairs.join(",")
+    })
 }
 
 pub(super) fn service_external_ip(object: &Value, _now: Timestamp) -> Value {
@@ -73,7 +85,11 @@ pub(super) fn service_external_ip(object: &Value, _now: Timestamp) -> Value {
         "LoadBalancer" => {
             let mut addresses = ingress_addresses(object);
             addresses.extend(listed);
-            if addresses.is_empty() { "<pending>".to_owned() } else { addresses.join(",") }
+            if addresses.is_empty() {
+                "<pending>".to_owned()
+            } else {
+                addresses.join(",")
+            }
         }
         _ if listed.is_empty() => NONE.to_owned(),
         _ => listed.join(","),
@@ -104,7 +120,11 @@ pub(super) fn service_ports(object: &Value, _now: Timestamp) -> Value {
             }
         })
         .collect();
-    Value::from(if ports.is_empty() { NONE.to_owned() } else { ports.join(",") })
+    Value::from(if ports.is_empty() {
+        NONE.to_owned()
+    } else {
+        ports.join(",")
+    })
 }
 
 pub(super) fn node_status(object: &Value, _now: Timestamp) -> Value {
@@ -121,13 +141,19 @@ pub(super) fn node_status(object: &Value, _now: Timestamp) -> Value {
 }
 
 pub(super) fn node_roles(object: &Value, _now: Timestamp) -> Value {
-    let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
+    let labels = object
+        .pointer("/metadata/labels")
+        .and_then(Value::as_object);
     let roles: Vec<&str> = labels
         .into_iter()
         .flatten()
         .filter_map(|(label, _)| label.strip_prefix("node-role.kubernetes.io/"))
         .collect();
-    Value::from(if roles.is_empty() { NONE.to_owned() } else { roles.join(",") })
+    Value::from(if roles.is_empty() {
+        NONE.to_owned()
+    } else {
+        roles.join(",")
+    })
 }
 
 pub(super) fn role_ref(object: &Value, _now: Timestamp) -> Value {
@@ -148,15 +174,26 @@ pub(super) fn subjects(object: &Value, kind: &str) -> Value {
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    object
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn number(object: &Value, pointer: &str) -> i64 {
-    object.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
+    object
+        .pointer(pointer)
+        .and_then(Value::as_i64)
+        .unwrap_or_default()
 }
 
 fn list<'a>(object: &'a Value, pointer: &str) -> std::slice::Iter<'a, Value> {
-    object.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default().iter()
+    object
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter()
 }
 
 fn texts<'a>(object: &'a Value, pointer: &str) -> Vec<&'a str> {

@@ -21,28 +21,49 @@ pub(crate) struct Column {
 }
 
 const fn text(name: &'static str, cell: fn(&Value, Timestamp) -> Value) -> Column {
-    Column { name, kind: "string", format: "", priority: 0, cell }
+    Column {
+        name,
+        kind: "string",
+        format: "",
+        priority: 0,
+        cell,
+    }
 }
 
 const fn number(name: &'static str, cell: fn(&Value, Timestamp) -> Value) -> Column {
-    Column { kind: "integer", ..text(name, cell) }
+    Column {
+        kind: "integer",
+        ..text(name, cell)
+    }
 }
 
 const fn wide(name: &'static str, cell: fn(&Value, Timestamp) -> Value) -> Column {
-    Column { priority: 1, ..text(name, cell) }
+    Column {
+        priority: 1,
+        ..text(name, cell)
+    }
 }
 
-const NAME: Column = Column { format: "name", ..text("Name", cells::name) };
+const NAME: Column = Column {
+    format: "name",
+    ..text("Name", cells::name)
+};
 const AGE: Column = text("Age", cells::age);
 
 /// The columns of kinds for which Kubernetes has no printer.
 pub(super) const CREATED_AT: &[Column] = &[
     NAME,
-    Column { kind: "date", ..text("Created At", cells::created_at) },
+    Column {
+        kind: "date",
+        ..text("Created At", cells::created_at)
+    },
 ];
 pub(super) const NAME_AND_AGE: &[Column] = &[NAME, AGE];
-pub(super) const NAMESPACE: &[Column] =
-    &[NAME, text("Status", |object, _| cells::at(object, "/status/phase")), AGE];
+pub(super) const NAMESPACE: &[Column] = &[
+    NAME,
+    text("Status", |object, _| cells::at(object, "/status/phase")),
+    AGE,
+];
 pub(super) const CONFIG_MAP: &[Column] = &[NAME, text("Data", cells::data_count), AGE];
 pub(super) const SECRET: &[Column] = &[
     NAME,
@@ -50,19 +71,29 @@ pub(super) const SECRET: &[Column] = &[
     text("Data", cells::data_count),
     AGE,
 ];
-pub(super) const LEASE: &[Column] =
-    &[NAME, text("Holder", |object, _| cells::at(object, "/spec/holderIdentity")), AGE];
+pub(super) const LEASE: &[Column] = &[
+    NAME,
+    text("Holder", |object, _| {
+        cells::at(object, "/spec/holderIdentity")
+    }),
+    AGE,
+];
 pub(super) const EVENT: &[Column] = &[
     text("Last Seen", cells::event_last_seen),
     text("Type", |object, _| cells::at(object, "/type")),
     text("Reason", |object, _| cells::at(object, "/reason")),
     text("Object", cells::event_object),
-    wide("Subobject", |object, _| cells::event_field(object, "fieldPath")),
+    wide("Subobject", |object, _| {
+        cells::event_field(object, "fieldPath")
+    }),
     wide("Source", cells::event_source),
     text("Message", cells::event_message),
     wide("First Seen", cells::event_first_seen),
     wide("Count", cells::event_count),
-    Column { priority: 1, ..NAME },
+    Column {
+        priority: 1,
+        ..NAME
+    },
 ];
 pub(super) const POD: &[Column] = &[
     NAME,
@@ -70,32 +101,46 @@ pub(super) const POD: &[Column] = &[
     text("Status", cells::pod_status),
     text("Restarts", cells::pod_restarts),
     AGE,
-    wide("IP", |object, _| cells::or_none(object, "/status/podIPs/0/ip")),
+    wide("IP", |object, _| {
+        cells::or_none(object, "/status/podIPs/0/ip")
+    }),
     wide("Node", |object, _| cells::or_none(object, "/spec/nodeName")),
-    wide("Nominated Node", |object, _| cells::or_none(object, "/status/nominatedNodeName")),
+    wide("Nominated Node", |object, _| {
+        cells::or_none(object, "/status/nominatedNodeName")
+    }),
     wide("Readiness Gates", cells::pod_readiness_gates),
 ];
 pub(super) const SERVICE: &[Column] = &[
     NAME,
     text("Type", |object, _| cells::at(object, "/spec/type")),
-    text("Cluster-IP", |object, _| cells::or_none(object, "/spec/clusterIPs/0")),
+    text("Cluster-IP", |object, _| {
+        cells::or_none(object, "/spec/clusterIPs/0")
+    }),
     text("External-IP", cells::service_external_ip),
     text("Port(s)", cells::service_ports),
     AGE,
-    wide("Selector", |object, _| cells::labels(object.pointer("/spec/selector"))),
+    wide("Selector", |object, _| {
+        cells::labels(object.pointer("/spec/selector"))
+    }),
 ];
 pub(super) const NODE: &[Column] = &[
     NAME,
     text("Status", cells::node_status),
     text("Roles", cells::node_roles),
     AGE,
-    text("Version", |object, _| cells::at(object, "/status/nodeInfo/kubeletVersion")),
+    text("Version", |object, _| {
+        cells::at(object, "/status/nodeInfo/kubeletVersion")
+    }),
 ];
 pub(super) const DEPLOYMENT: &[Column] = &[
     NAME,
     text("Ready", cells::replicas_ready),
-    text("Up-to-date", |object, _| cells::count_at(object, "/status/updatedReplicas")),
-    text("Available", |object, _| cells::count_at(object, "/status/availableReplicas")),
+    text("Up-to-date", |object, _| {
+        cells::count_at(object, "/status/updatedReplicas")
+    }),
+    text("Available", |object, _| {
+        cells::count_at(object, "/status/availableReplicas")
+    }),
     AGE,
     wide("Containers", cells::container_names),
     wide("Images", cells::container_images),
@@ -103,9 +148,15 @@ pub(super) const DEPLOYMENT: &[Column] = &[
 ];
 pub(super) const REPLICA_SET: &[Column] = &[
     NAME,
-    number("Desired", |object, _| cells::count_at(object, "/spec/replicas")),
-    number("Current", |object, _| cells::count_at(object, "/status/replicas")),
-    number("Ready", |object, _| cells::count_at(object, "/status/readyReplicas")),
+    number("Desired", |object, _| {
+        cells::count_at(object, "/spec/replicas")
+    }),
+    number("Current", |object, _| {
+        cells::count_at(object, "/status/replicas")
+    }),
+    number("Ready", |object, _| {
+        cells::count_at(object, "/status/readyReplicas")
+    }),
     AGE,
     wide("Containers", cells::container_names),
     wide("Images", cells::container_images),
@@ -120,11 +171,21 @@ pub(super) const STATEFUL_SET: &[Column] = &[
 ];
 pub(super) const DAEMON_SET: &[Column] = &[
     NAME,
-    number("Desired", |object, _| cells::count_at(object, "/status/desiredNumberScheduled")),
-    number("Current", |object, _| cells::count_at(object, "/status/currentNumberScheduled")),
-    number("Ready", |object, _| cells::count_at(object, "/status/numberReady")),
-    number("Up-to-date", |object, _| cells::count_at(object, "/status/updatedNumberScheduled")),
-    number("Available", |object, _| cells::count_at(object, "/status/numberAvailable")),
+    number("Desired", |object, _| {
+        cells::count_at(object, "/status/desiredNumberScheduled")
+    }),
+    number("Current", |object, _| {
+        cells::count_at(object, "/status/currentNumberScheduled")
+    }),
+    number("Ready", |object, _| {
+        cells::count_at(object, "/status/numberReady")
+    }),
+    number("Up-to-date", |object, _| {
+        cells::count_at(object, "/status/updatedNumberScheduled")
+    }),
+    number("Available", |object, _| {
+        cells::count_at(object, "/status/numberAvailable")
+    }),
     text("Node Selector", |object, _| {
         cells::labels(object.pointer("/spec/template/spec/nodeSelector"))
     }),
@@ -149,5 +210,7 @@ pub(super) const ROLE_BINDING: &[Column] = &[
     AGE,
     wide("Users", |object, _| cells::subjects(object, "User")),
     wide("Groups", |object, _| cells::subjects(object, "Group")),
-    wide("ServiceAccounts", |object, _| cells::subjects(object, "ServiceAccount")),
+    wide("ServiceAccounts", |object, _| {
+        cells::subjects(object, "ServiceAccount")
+    }),
 ];

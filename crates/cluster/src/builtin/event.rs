@@ -36,10 +36,7 @@ fn renamed(
     event
 }
 
-fn rename<'a>(
-    fields: &mut Map<String, Value>,
-    names: impl Iterator<Item = (&'a str, &'a str)>,
-) {
+fn rename<'a>(fields: &mut Map<String, Value>, names: impl Iterator<Item = (&'a str, &'a str)>) {
     for (from, to) in names {
         if let Some(value) = fields.remove(from) {
             fields.insert(to.to_owned(), value);

@@ -30,7 +30,10 @@ const WORKLOAD: BuiltinKind = BuiltinKind {
     ..NAMESPACED
 };
 
-const RBAC: BuiltinKind = BuiltinKind { group: "rbac.authorization.k8s.io", ..NAMESPACED };
+const RBAC: BuiltinKind = BuiltinKind {
+    group: "rbac.authorization.k8s.io",
+    ..NAMESPACED
+};
 
 static KINDS: &[BuiltinKind] = &[
     BuiltinKind {
@@ -52,7 +55,12 @@ static KINDS: &[BuiltinKind] = &[
     BuiltinKind {
         short_names: &["sa"],
         definition: "io.k8s.api.core.v1.ServiceAccount",
-        ..core("ServiceAccount", "serviceaccounts", "serviceaccount", columns::NAME_AND_AGE)
+        ..core(
+            "ServiceAccount",
+            "serviceaccounts",
+            "serviceaccount",
+            columns::NAME_AND_AGE,
+        )
     },
     BuiltinKind {
         short_names: &["ev"],
@@ -185,8 +193,7 @@ static KINDS: &[BuiltinKind] = &[
         namespaced: false,
         has_status: true,
         has_generation: true,
-        definition:
-            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
+        definition: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
         ..NAMESPACED
     },
 ];
@@ -202,5 +209,11 @@ const fn core(
     singular: &'static str,
     columns: &'static [Column],
 ) -> BuiltinKind {
-    BuiltinKind { kind, plural, singular, columns, ..NAMESPACED }
+    BuiltinKind {
+        kind,
+        plural,
+        singular,
+        columns,
+        ..NAMESPACED
+    }
 }

@@ -59,6 +59,21 @@ fn write_key(f: &mut fmt::Formatter<'_>, json: &str) -> fmt::Result {
     write!(f, "]")
 }
 
+/// Compares values as JSON does: `1` is `1.0`.
+pub(crate) fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let same = |(name, value)| b.get(name).is_some_and(|other| same_value(value, other));
+            a.len() == b.len() && a.iter().all(same)
+        }
+        _ => a == b,
+    }
+}
+
 /// Prints a value so that equal values print alike.
 pub(super) fn canonical(value: &Value) -> String {
     normal(value).to_string()
@@ -73,9 +88,10 @@ fn normal(value: &Value) -> Value {
             _ => value.clone(),
         },
         Value::Array(items) => items.iter().map(normal).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), normal(value))).collect()
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), normal(value)))
+            .collect(),
         Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
     }
 }

@@ -67,7 +67,10 @@ fn parse_element(key: &str) -> Result<PathElement, ParseError> {
             let value: Value = serde_json::from_str(rest).map_err(|_| malformed())?;
             Ok(PathElement::Value(canonical(&value)))
         }
-        "i" => rest.parse().map(PathElement::Index).map_err(|_| malformed()),
+        "i" => rest
+            .parse()
+            .map(PathElement::Index)
+            .map_err(|_| malformed()),
         _ => Err(malformed()),
     }
 }
@@ -142,18 +145,29 @@ mod tests {
 
     #[test]
     fn keys_print_as_the_api_server_shows_them() {
-        let fields = json!({"f:spec": {"k:{\"protocol\":\"TCP\",\"port\":80.0}": {}, "v:\"x\"": {}}});
+        let fields =
+            json!({"f:spec": {"k:{\"protocol\":\"TCP\",\"port\":80.0}": {}, "v:\"x\"": {}}});
         let set = FieldSet::from_fields_v1(&fields).unwrap();
         let shown: Vec<String> = set.paths().iter().map(ToString::to_string).collect();
-        assert_eq!(shown, [r#".spec[port=80,protocol="TCP"]"#, r#".spec[="x"]"#]);
+        assert_eq!(
+            shown,
+            [r#".spec[port=80,protocol="TCP"]"#, r#".spec[="x"]"#]
+        );
     }
 
     #[test]
     fn malformed_elements_are_named() {
         for key in ["", "x:y", "k:[]", "v:", "i:one", "nothing"] {
             let read = FieldSet::from_fields_v1(&json!({key: {}}));
-            assert_eq!(read, Err(ParseError::Element(key.to_owned())), "{key:?} is refused");
+            assert_eq!(
+                read,
+                Err(ParseError::Element(key.to_owned())),
+                "{key:?} is refused"
+            );
         }
-        assert!(FieldSet::from_fields_v1(&json!({"f:a": null})).is_err(), "null is no level");
+        assert!(
+            FieldSet::from_fields_v1(&json!({"f:a": null})).is_err(),
+            "null is no level"
+        );
     }
 }

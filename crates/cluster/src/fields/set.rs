@@ -67,7 +67,8 @@ impl FieldSet {
     }
 
     fn collect_paths(&self, prefix: &mut Vec<PathElement>, paths: &mut Vec<Path>) {
-        let steps: BTreeSet<&PathElement> = self.members.iter().chain(self.children.keys()).collect();
+        let steps: BTreeSet<&PathElement> =
+            self.members.iter().chain(self.children.keys()).collect();
         for step in steps {
             prefix.push(step.clone());
             if self.members.contains(step) {
@@ -80,11 +81,13 @@ impl FieldSet {
         }
     }
 
-    pub(super) fn insert_member(&mut self, element: PathElement) {
+    /// Adds the path of this one step.
+    pub(crate) fn insert_member(&mut self, element: PathElement) {
         self.members.insert(element);
     }
 
-    pub(super) fn insert_child(&mut self, element: PathElement, child: Self) {
+    /// Adds every path of `child` behind a first step; an empty child adds nothing.
+    pub(crate) fn insert_child(&mut self, element: PathElement, child: Self) {
         if !child.is_empty() {
             self.children.insert(element, child);
         }
@@ -135,7 +138,9 @@ impl FieldSet {
             .iter()
             .filter(|(element, _)| !other.members.contains(element))
             .map(|(element, child)| {
-                let rest = other.below(element).map_or_else(|| child.clone(), |o| child.without(o));
+                let rest = other
+                    .below(element)
+                    .map_or_else(|| child.clone(), |o| child.without(o));
                 (element.clone(), rest)
             })
             .filter(|(_, child)| !child.is_empty())

@@ -68,7 +68,12 @@ fn names(metadata: &Value, rule: NameRule, errors: &mut Vec<FieldError>) {
             Some(rest) if !rest.is_empty() => format!("{rest}a"),
             _ => prefix.to_owned(),
         };
-        invalid("metadata.generateName", prefix, rule.check(&beginning), errors);
+        invalid(
+            "metadata.generateName",
+            prefix,
+            rule.check(&beginning),
+            errors,
+        );
     }
     match text(metadata, "name") {
         "" => {
@@ -113,13 +118,19 @@ fn annotations(metadata: &Value, errors: &mut Vec<FieldError>) {
 
 fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
     let path = "metadata.ownerReferences";
-    let owners: &[Value] =
-        metadata.get("ownerReferences").and_then(Value::as_array).map_or(&[], Vec::as_slice);
+    let owners: &[Value] = metadata
+        .get("ownerReferences")
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice);
     for (index, owner) in owners.iter().enumerate() {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if text(owner, field).is_empty() {
                 let field_path = format!("{path}[{index}].{field}");
-                let what = if field == "apiVersion" { "version must" } else { "must" };
+                let what = if field == "apiVersion" {
+                    "version must"
+                } else {
+                    "must"
+                };
                 let detail = format!("{what} not be empty");
                 errors.push(FieldError::invalid(field_path, &Value::from(""), &detail));
             }
@@ -150,15 +161,27 @@ fn finalizers(metadata: &Value, errors: &mut Vec<FieldError>) {
 
 fn invalid(path: &str, value: &str, problems: Vec<String>, errors: &mut Vec<FieldError>) {
     let value = Value::from(value);
-    errors.extend(problems.iter().map(|problem| FieldError::invalid(path, &value, problem)));
+    errors.extend(
+        problems
+            .iter()
+            .map(|problem| FieldError::invalid(path, &value, problem)),
+    );
 }
 
 fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object.get(field).and_then(Value::as_str).unwrap_or_default()
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn map<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    object.get(field).and_then(Value::as_object).map(Map::iter).into_iter().flatten()
+    object
+        .get(field)
+        .and_then(Value::as_object)
+        .map(Map::iter)
+        .into_iter()
+        .flatten()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Error;
+use crate::fields::same_value;
 
 /// The most operations one patch may have, as in the API server.
 const MAX_OPERATIONS: usize = 10_000;
@@ -15,13 +16,18 @@ const MAX_COPIED: usize = 3 * 1024 * 1024;
 /// A `test` for null passes where there is nothing, as clients rely on.
 pub(crate) fn json(target: &Value, patch: &Value) -> Result<Value, Error> {
     let Value::Array(operations) = patch else {
-        return Err(Error::Malformed("a JSON patch is a list of operations".to_owned()));
+        return Err(Error::Malformed(
+            "a JSON patch is a list of operations".to_owned(),
+        ));
     };
     if operations.len() > MAX_OPERATIONS {
         let (limit, count) = (MAX_OPERATIONS, operations.len());
         return Err(Error::TooManyOperations { limit, count });
     }
-    let mut document = Document { root: target.clone(), copied: 0 };
+    let mut document = Document {
+        root: target.clone(),
+        copied: 0,
+    };
     for operation in operations {
         document.apply(&Operation::read(operation)?)?;
     }
@@ -46,15 +52,34 @@ impl<'a> Operation<'a> {
             Pointer::parse(text).ok_or_else(|| malformed(&format!("malformed {name:?}")))
         };
         let value = || operation.get("value").unwrap_or(&Value::Null);
-        let needed = || operation.get("value").ok_or_else(|| malformed("missing \"value\""));
+        let needed = || {
+            operation
+                .get("value")
+                .ok_or_else(|| malformed("missing \"value\""))
+        };
         let path = pointer("path")?;
         Ok(match operation.get("op").and_then(Value::as_str) {
-            Some("add") => Self::Add { path, value: needed()? },
-            Some("replace") => Self::Replace { path, value: needed()? },
-            Some("test") => Self::Test { path, value: value() },
+            Some("add") => Self::Add {
+                path,
+                value: needed()?,
+            },
+            Some("replace") => Self::Replace {
+                path,
+                value: needed()?,
+            },
+            Some("test") => Self::Test {
+                path,
+                value: value(),
+            },
             Some("remove") => Self::Remove { path },
-            Some("move") => Self::Move { from: pointer("from")?, path },
-            Some("copy") => Self::Copy { from: pointer("from")?, path },
+            Some("move") => Self::Move {
+                from: pointer("from")?,
+                path,
+            },
+            Some("copy") => Self::Copy {
+                from: pointer("from")?,
+                path,
+            },
             _ => return Err(malformed("unknown \"op\"")),
         })
     }
@@ -73,7 +98,10 @@ impl Pointer {
             None if text.is_empty() => Vec::new(),
             None => return None,
         };
-        Some(Self { text: text.to_owned(), steps })
+        Some(Self {
+            text: text.to_owned(),
+            steps,
+        })
     }
 
     fn is_within(&self, other: &Self) -> bool {
@@ -95,7 +123,9 @@ impl Document {
         match operation {
             Operation::Add { path, value } => self.add(path, (*value).clone()),
             Operation::Replace { path, value } => {
-                *self.find_mut(path).ok_or_else(|| missing("replace", path))? = (*value).clone();
+                *self
+                    .find_mut(path)
+                    .ok_or_else(|| missing("replace", path))? = (*value).clone();
                 Ok(())
             }
             Operation::Test { path, value } => self.test(path, value),
@@ -113,14 +143,19 @@ impl Document {
 
     fn test(&self, path: &Pointer, value: &Value) -> Result<(), Error> {
         let found = find(&self.root, &path.steps).unwrap_or(&Value::Null);
-        if is_equal(found, value) {
+        if same_value(found, value) {
             return Ok(());
         }
-        Err(Error::Inapplicable(format!("testing value {} failed: test failed", path.text)))
+        Err(Error::Inapplicable(format!(
+            "testing value {} failed: test failed",
+            path.text
+        )))
     }
 
     fn copy(&mut self, from: &Pointer, path: &Pointer) -> Result<(), Error> {
-        let value = find(&self.root, &from.steps).ok_or_else(|| missing("copy", from))?.clone();
+        let value = find(&self.root, &from.steps)
+            .ok_or_else(|| missing("copy", from))?
+            .clone();
         self.copied += value.to_string().len();
         if self.copied > MAX_COPIED {
             let problem = format!("copied values would add up to more than {MAX_COPIED} bytes");
@@ -140,7 +175,11 @@ impl Document {
                 Ok(())
             }
             Some(Value::Array(items)) => {
-                let index = if last == "-" { Some(items.len()) } else { index(last) };
+                let index = if last == "-" {
+                    Some(items.len())
+                } else {
+                    index(last)
+                };
                 match index {
                     Some(index) if index <= items.len() => {
                         items.insert(index, value);
@@ -155,13 +194,17 @@ impl Document {
 
     fn remove(&mut self, operation: &str, path: &Pointer) -> Result<Value, Error> {
         let Some((parent, last)) = self.parent(path) else {
-            return Err(failed(operation, path, "the whole document cannot be removed"));
+            return Err(failed(
+                operation,
+                path,
+                "the whole document cannot be removed",
+            ));
         };
         let removed = match parent {
             Some(Value::Object(fields)) => fields.remove(last),
-            Some(Value::Array(items)) => {
-                index(last).filter(|&index| index < items.len()).map(|index| items.remove(index))
-            }
+            Some(Value::Array(items)) => index(last)
+                .filter(|&index| index < items.len())
+                .map(|index| items.remove(index)),
             _ => None,
         };
         removed.ok_or_else(|| missing(operation, path))
@@ -199,21 +242,6 @@ fn index(step: &str) -> Option<usize> {
     if canonical { step.parse().ok() } else { None }
 }
 
-/// Compares values as JSON does: `1` is `1.0`.
-fn is_equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|(name, value)| b.get(name).is_some_and(|other| is_equal(value, other)))
-        }
-        _ => a == b,
-    }
-}
-
 fn missing(operation: &str, path: &Pointer) -> Error {
     failed(operation, path, "missing value")
 }
@@ -241,18 +269,36 @@ mod tests {
     fn operations_do_what_the_rfc_says() {
         let target = json!({"a": {"b": [1, 2]}, "x/y": {"m~n": 1}});
         let cases = [
-            (json!([{"op": "add", "path": "/a/b/1", "value": 9}]), json!([1, 9, 2])),
-            (json!([{"op": "add", "path": "/a/b/-", "value": 9}]), json!([1, 2, 9])),
+            (
+                json!([{"op": "add", "path": "/a/b/1", "value": 9}]),
+                json!([1, 9, 2]),
+            ),
+            (
+                json!([{"op": "add", "path": "/a/b/-", "value": 9}]),
+                json!([1, 2, 9]),
+            ),
             (json!([{"op": "remove", "path": "/a/b/0"}]), json!([2])),
-            (json!([{"op": "replace", "path": "/a/b/0", "value": null}]), json!([null, 2])),
-            (json!([{"op": "move", "from": "/a/b/0", "path": "/a/b/1"}]), json!([2, 1])),
-            (json!([{"op": "copy", "from": "/x~1y/m~0n", "path": "/a/b/0"}]), json!([1, 1, 2])),
+            (
+                json!([{"op": "replace", "path": "/a/b/0", "value": null}]),
+                json!([null, 2]),
+            ),
+            (
+                json!([{"op": "move", "from": "/a/b/0", "path": "/a/b/1"}]),
+                json!([2, 1]),
+            ),
+            (
+                json!([{"op": "copy", "from": "/x~1y/m~0n", "path": "/a/b/0"}]),
+                json!([1, 1, 2]),
+            ),
         ];
         for (patch, expected) in cases {
             let result = patched(&target, patch.clone()).unwrap();
             assert_eq!(result["a"]["b"], expected, "{patch}");
         }
-        assert_eq!(patched(&target, json!([{"op": "add", "path": "", "value": 1}])), Ok(json!(1)));
+        assert_eq!(
+            patched(&target, json!([{"op": "add", "path": "", "value": 1}])),
+            Ok(json!(1))
+        );
     }
 
     #[test]
@@ -263,10 +309,16 @@ mod tests {
             {"op": "test", "path": "/metadata/name", "value": "x"},
             {"op": "add", "path": "/metadata/finalizers", "value": ["f"]}
         ]);
-        assert_eq!(patched(&target, patch).unwrap()["metadata"]["finalizers"], json!(["f"]));
+        assert_eq!(
+            patched(&target, patch).unwrap()["metadata"]["finalizers"],
+            json!(["f"])
+        );
         let failing = json!([{"op": "test", "path": "/metadata/name", "value": null}]);
         let error = patched(&target, failing).unwrap_err();
-        assert_eq!(error.to_string(), "testing value /metadata/name failed: test failed");
+        assert_eq!(
+            error.to_string(),
+            "testing value /metadata/name failed: test failed"
+        );
     }
 
     #[test]
@@ -283,11 +335,22 @@ mod tests {
         ];
         for patch in cases {
             let result = patched(&target, patch.clone());
-            assert!(matches!(result, Err(Error::Inapplicable(_))), "{patch}: {result:?}");
+            assert!(
+                matches!(result, Err(Error::Inapplicable(_))),
+                "{patch}: {result:?}"
+            );
         }
-        for patch in [json!({}), json!([1]), json!([{"op": "x", "path": ""}]), json!([{"op": "add"}])] {
+        for patch in [
+            json!({}),
+            json!([1]),
+            json!([{"op": "x", "path": ""}]),
+            json!([{"op": "add"}]),
+        ] {
             let result = patched(&target, patch.clone());
-            assert!(matches!(result, Err(Error::Malformed(_))), "{patch}: {result:?}");
+            assert!(
+                matches!(result, Err(Error::Malformed(_))),
+                "{patch}: {result:?}"
+            );
         }
     }
 
@@ -296,10 +359,19 @@ mod tests {
         let doubling = json!({"op": "copy", "from": "/a", "path": "/a/-"});
         let patch = Value::Array(vec![doubling; 64]);
         let result = patched(&json!({"a": ["x"]}), patch);
-        assert!(matches!(result, Err(Error::Inapplicable(_))), "doubling 64 times is stopped");
-        let many = Value::Array(vec![json!({"op": "test", "path": "/b"}); MAX_OPERATIONS + 1]);
+        assert!(
+            matches!(result, Err(Error::Inapplicable(_))),
+            "doubling 64 times is stopped"
+        );
+        let many = Value::Array(vec![
+            json!({"op": "test", "path": "/b"});
+            MAX_OPERATIONS + 1
+        ]);
         let count = MAX_OPERATIONS + 1;
-        let expected = Error::TooManyOperations { limit: MAX_OPERATIONS, count };
+        let expected = Error::TooManyOperations {
+            limit: MAX_OPERATIONS,
+            count,
+        };
         assert_eq!(patched(&json!({}), many), Err(expected));
     }
 

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 /// Returns `target` with a merge patch applied: null removes, objects merge, the rest replaces.
 pub(crate) fn merge(target: Value, patch: &Value) -> Value {
-    let Value::Object(changes) = patch else { return patch.clone() };
+    let Value::Object(changes) = patch else {
+        return patch.clone();
+    };
     let mut fields = match target {
         Value::Object(fields) => fields,
         _ => Map::new(),

@@ -19,7 +19,9 @@ const SET_ORDER: &str = "$setElementOrder/";
 /// Returns `target` with a strategic merge patch applied.
 pub(crate) fn strategic(schema: &Schema, target: Value, patch: &Value) -> Result<Value, Error> {
     let (Value::Object(fields), Value::Object(changes)) = (target, patch) else {
-        return Err(Error::Malformed("a strategic merge patch is an object".to_owned()));
+        return Err(Error::Malformed(
+            "a strategic merge patch is an object".to_owned(),
+        ));
     };
     merge_objects(Some(schema.root()), fields, changes).map(Value::Object)
 }
@@ -116,11 +118,15 @@ fn merge_keyed(
     }
     for change in changes.iter().filter(|change| !replaces_list(change)) {
         let Value::Object(fields) = change else {
-            return Err(Error::Malformed(format!("expected an object with {key:?}: {change}")));
+            return Err(Error::Malformed(format!(
+                "expected an object with {key:?}: {change}"
+            )));
         };
         let id = fields.get(key).ok_or_else(|| {
             let text = Value::Object(fields.clone());
-            Error::Malformed(format!("map: {text} does not contain declared merge key: {key}"))
+            Error::Malformed(format!(
+                "map: {text} does not contain declared merge key: {key}"
+            ))
         })?;
         let place = items.iter().position(|item| item.get(key) == Some(id));
         if directive(fields)? == Directive::Delete {
@@ -160,7 +166,9 @@ fn delete_from_lists(
     patch: &Map<String, Value>,
 ) -> Result<(), Error> {
     for (directive, values) in patch {
-        let Some(name) = directive.strip_prefix(DELETE_FROM) else { continue };
+        let Some(name) = directive.strip_prefix(DELETE_FROM) else {
+            continue;
+        };
         let values = list(directive, values)?;
         if let Some(Value::Array(items)) = fields.get_mut(name) {
             items.retain(|item| !values.contains(item));
@@ -176,10 +184,14 @@ fn order_unpatched_lists(
     patch: &Map<String, Value>,
 ) -> Result<(), Error> {
     for (directive, order) in patch {
-        let Some(name) = directive.strip_prefix(SET_ORDER) else { continue };
+        let Some(name) = directive.strip_prefix(SET_ORDER) else {
+            continue;
+        };
         let order = list(directive, order)?;
         if let (None, Some(Value::Array(items))) = (patch.get(name), fields.get_mut(name)) {
-            let key = schema.and_then(|s| s.child(name)).and_then(View::patch_merge_key);
+            let key = schema
+                .and_then(|s| s.child(name))
+                .and_then(View::patch_merge_key);
             let server_order = items.clone();
             *items = order::arrange(std::mem::take(items), order, &server_order, key);
         }
@@ -189,7 +201,10 @@ fn order_unpatched_lists(
 
 fn set_order<'a>(patch: &'a Map<String, Value>, name: &str) -> Result<Option<&'a [Value]>, Error> {
     let directive = format!("{SET_ORDER}{name}");
-    patch.get(&directive).map(|order| list(&directive, order)).transpose()
+    patch
+        .get(&directive)
+        .map(|order| list(&directive, order))
+        .transpose()
 }
 
 fn list<'a>(directive: &str, value: &'a Value) -> Result<&'a [Value], Error> {
@@ -211,7 +226,9 @@ fn directive(patch: &Map<String, Value>) -> Result<Directive, Error> {
         Some(Some("delete")) => Ok(Directive::Delete),
         Some(other) => {
             let text = other.unwrap_or_default();
-            Err(Error::Malformed(format!("Unknown patch type found: {text}")))
+            Err(Error::Malformed(format!(
+                "Unknown patch type found: {text}"
+            )))
         }
     }
 }
@@ -225,7 +242,9 @@ fn is_directive(name: &str) -> bool {
 
 fn plain_fields(patch: &Map<String, Value>) -> Map<String, Value> {
     let plain = patch.iter().filter(|(name, _)| !is_directive(name));
-    plain.map(|(name, value)| (name.clone(), value.clone())).collect()
+    plain
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -18,19 +18,29 @@ pub(super) fn custom(openapi: &Value) -> Schema {
     let mut builder = Builder::new(builtin::definitions());
     let root = builder.inline(openapi);
     builder.add_resource_fields(root);
-    Schema { nodes: builder.nodes.into(), root, openapi: Arc::new(openapi.clone()) }
+    Schema {
+        nodes: builder.nodes.into(),
+        root,
+        openapi: Arc::new(openapi.clone()),
+    }
 }
 
 /// Compiles every named definition into one arena, and returns a schema for each of `roots`.
 pub(crate) fn definitions(definitions: &Map<String, Value>, roots: &[&str]) -> Vec<Schema> {
     let mut builder = Builder::new(definitions);
-    let roots: Vec<NodeId> =
-        roots.iter().map(|name| builder.node(&serde_json::json!({ "$ref": name }))).collect();
+    let roots: Vec<NodeId> = roots
+        .iter()
+        .map(|name| builder.node(&serde_json::json!({ "$ref": name })))
+        .collect();
     let nodes: Arc<[Node]> = builder.nodes.into();
     let openapi = Arc::new(Value::Null);
     roots
         .into_iter()
-        .map(|root| Schema { nodes: nodes.clone(), root, openapi: openapi.clone() })
+        .map(|root| Schema {
+            nodes: nodes.clone(),
+            root,
+            openapi: openapi.clone(),
+        })
         .collect()
 }
 
@@ -48,7 +58,11 @@ impl<'a> Builder<'a> {
             additional: Some(NodeId::ANYTHING),
             ..Node::default()
         };
-        Self { nodes: vec![anything], definitions, referred: HashMap::new() }
+        Self {
+            nodes: vec![anything],
+            definitions,
+            referred: HashMap::new(),
+        }
     }
 
     fn node(&mut self, schema: &Value) -> NodeId {
@@ -97,7 +111,12 @@ impl<'a> Builder<'a> {
     }
 
     fn compile(&mut self, schema: &Value) -> Node {
-        let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let flag = |name: &str| {
+            schema
+                .get(name)
+                .and_then(Value::as_bool)
+                .unwrap_or_default()
+        };
         let properties = children(schema, "properties")
             .map(|(name, property)| (name.clone(), self.node(property)))
             .collect();
@@ -108,7 +127,10 @@ impl<'a> Builder<'a> {
         };
         let items = schema.get("items").map(|items| self.node(items));
         Node {
-            kind: schema.get("type").and_then(Value::as_str).and_then(Type::parse),
+            kind: schema
+                .get("type")
+                .and_then(Value::as_str)
+                .and_then(Type::parse),
             properties,
             additional,
             items,
@@ -116,7 +138,10 @@ impl<'a> Builder<'a> {
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             embedded_resource: flag("x-kubernetes-embedded-resource"),
             int_or_string: flag("x-kubernetes-int-or-string"),
-            default: schema.get("default").filter(|default| !default.is_null()).cloned(),
+            default: schema
+                .get("default")
+                .filter(|default| !default.is_null())
+                .cloned(),
             list: list_kind(schema),
             atomic_map: text(schema, "x-kubernetes-map-type") == Some("atomic"),
             patch: patch_rules(schema),
@@ -136,7 +161,11 @@ impl<'a> Builder<'a> {
 }
 
 fn children<'v>(schema: &'v Value, name: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
-    schema.get(name).and_then(Value::as_object).into_iter().flatten()
+    schema
+        .get(name)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
 }
 
 fn text<'v>(schema: &'v Value, name: &str) -> Option<&'v str> {
@@ -144,7 +173,11 @@ fn text<'v>(schema: &'v Value, name: &str) -> Option<&'v str> {
 }
 
 fn strings(schema: &Value, name: &str) -> Vec<String> {
-    let items = schema.get(name).and_then(Value::as_array).into_iter().flatten();
+    let items = schema
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
@@ -159,7 +192,11 @@ fn list_kind(schema: &Value) -> ListKind {
 fn patch_rules(schema: &Value) -> PatchRules {
     let strategies = text(schema, "x-kubernetes-patch-strategy").unwrap_or_default();
     PatchRules {
-        strategies: strategies.split(',').filter(|s| !s.is_empty()).map(str::to_owned).collect(),
+        strategies: strategies
+            .split(',')
+            .filter(|s| !s.is_empty())
+            .map(str::to_owned)
+            .collect(),
         merge_key: text(schema, "x-kubernetes-patch-merge-key").map(str::to_owned),
     }
 }
@@ -168,17 +205,38 @@ fn patch_rules(schema: &Value) -> PatchRules {
 fn own_rules(schema: &Value) -> Rules {
     let number = |name: &str| schema.get(name).and_then(Value::as_number).cloned();
     let count = |name: &str| schema.get(name).and_then(Value::as_u64);
-    let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let bound = |name: &str, exclusive: &str| {
-        number(name).map(|limit| Bound { limit, exclusive: flag(exclusive) })
+    let flag = |name: &str| {
+        schema
+            .get(name)
+            .and_then(Value::as_bool)
+            .unwrap_or_default()
     };
-    let range = |least: &str, most: &str| Range { least: count(least), most: count(most) };
+    let bound = |name: &str, exclusive: &str| {
+        number(name).map(|limit| Bound {
+            limit,
+            exclusive: flag(exclusive),
+        })
+    };
+    let range = |least: &str, most: &str| Range {
+        least: count(least),
+        most: count(most),
+    };
     let several = |name: &str| -> Vec<Rules> {
-        schema.get(name).and_then(Value::as_array).into_iter().flatten().map(nested_rules).collect()
+        schema
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(nested_rules)
+            .collect()
     };
     Rules {
         required: strings(schema, "required"),
-        allowed: schema.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
+        allowed: schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default(),
         format: text(schema, "format").map(str::to_owned),
         pattern: text(schema, "pattern").and_then(|source| Pattern::compile(source).ok()),
         minimum: bound("minimum", "exclusiveMinimum"),
@@ -207,7 +265,9 @@ fn nested_rules(schema: &Value) -> Rules {
             .get("additionalProperties")
             .filter(|additional| additional.is_object())
             .map(|additional| Box::new(nested_rules(additional))),
-        items: schema.get("items").map(|items| Box::new(nested_rules(items))),
+        items: schema
+            .get("items")
+            .map(|items| Box::new(nested_rules(items))),
         ..own_rules(schema)
     }
 }

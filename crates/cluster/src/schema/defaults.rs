@@ -11,7 +11,9 @@ pub(super) fn fill(schema: View<'_>, value: &mut Value) {
         Value::Array(items) => {
             let item_schema = schema.items();
             for item in items {
-                let Some(item_schema) = item_schema else { return };
+                let Some(item_schema) = item_schema else {
+                    return;
+                };
                 replace_null(item_schema, item);
                 fill(item_schema, item);
             }
@@ -22,7 +24,9 @@ pub(super) fn fill(schema: View<'_>, value: &mut Value) {
 
 fn fill_object(schema: View<'_>, fields: &mut Map<String, Value>) {
     for (name, property) in schema.properties() {
-        let Some(default) = &property.node().default else { continue };
+        let Some(default) = &property.node().default else {
+            continue;
+        };
         let missing = fields
             .get(name)
             .is_none_or(|value| value.is_null() && !property.node().nullable);
@@ -35,7 +39,9 @@ fn fill_object(schema: View<'_>, fields: &mut Map<String, Value>) {
         !value.is_null() || declared.is_none_or(|property| property.node().nullable)
     });
     for (name, value) in fields.iter_mut() {
-        let Some(child) = schema.property(name).or_else(|| schema.additional()) else { continue };
+        let Some(child) = schema.property(name).or_else(|| schema.additional()) else {
+            continue;
+        };
         replace_null(child, value);
         fill(child, value);
     }

@@ -108,7 +108,12 @@ impl FieldError {
     pub(crate) fn too_many(path: impl Into<String>, actual: usize, limit: u64) -> Self {
         let unit = if limit == 1 { "item" } else { "items" };
         let detail = format!("must have at most {limit} {unit}");
-        Self::new(ErrorKind::TooMany, path, Some(&Value::from(actual)), &detail)
+        Self::new(
+            ErrorKind::TooMany,
+            path,
+            Some(&Value::from(actual)),
+            &detail,
+        )
     }
 
     pub(crate) fn new(
@@ -126,14 +131,22 @@ impl FieldError {
             message.push_str(": ");
             message.push_str(detail);
         }
-        Self { kind, path: path.into(), message }
+        Self {
+            kind,
+            path: path.into(),
+            message,
+        }
     }
 }
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The API server names the object itself `<nil>`, as its path has no element.
-        let path = if self.path.is_empty() { "<nil>" } else { &self.path };
+        let path = if self.path.is_empty() {
+            "<nil>"
+        } else {
+            &self.path
+        };
         write!(f, "{path}: {}", self.message)
     }
 }

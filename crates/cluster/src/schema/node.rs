@@ -173,7 +173,10 @@ pub(crate) struct View<'a> {
 impl std::fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The arena would print whole, and a kind that contains itself never ends.
-        f.debug_struct("View").field("id", &self.id).field("kind", &self.node().kind).finish()
+        f.debug_struct("View")
+            .field("id", &self.id)
+            .field("kind", &self.node().kind)
+            .finish()
     }
 }
 
@@ -197,7 +200,10 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn properties(self) -> impl Iterator<Item = (&'a str, Self)> {
-        self.node().properties.iter().map(move |(name, &id)| (name.as_str(), self.at(id)))
+        self.node()
+            .properties
+            .iter()
+            .map(move |(name, &id)| (name.as_str(), self.at(id)))
     }
 
     /// Returns the schema of the values of a map.
@@ -212,10 +218,18 @@ impl<'a> View<'a> {
 
     /// Returns the schema that applies to a field, declared or not; `None` if it may not be there.
     pub(crate) fn child(self, name: &str) -> Option<Self> {
-        self.property(name).or_else(|| self.additional()).or_else(|| {
-            let free = self.node().preserve_unknown || self.node().properties.is_empty();
-            free.then(|| self.at(NodeId::ANYTHING))
-        })
+        self.property(name)
+            .or_else(|| self.additional())
+            .or_else(|| {
+                let free = self.node().preserve_unknown || self.node().properties.is_empty();
+                free.then(|| self.at(NodeId::ANYTHING))
+            })
+    }
+
+    /// Returns the schema that applies to a field, taking undeclared ones as they come.
+    pub(crate) fn child_or_anything(self, name: &str) -> Self {
+        self.child(name)
+            .unwrap_or_else(|| self.at(NodeId::ANYTHING))
     }
 
     /// Returns the schema that applies to every item of a list.
@@ -243,7 +257,9 @@ impl<'a> View<'a> {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
         });
         match kind {
-            Some(Type::Object) => Shape::Map { atomic: node.atomic_map },
+            Some(Type::Object) => Shape::Map {
+                atomic: node.atomic_map,
+            },
             Some(Type::Array) => Shape::List(&node.list),
             _ => Shape::Scalar,
         }
@@ -270,7 +286,11 @@ impl<'a> View<'a> {
 
     fn keyed_element(self, keys: &[String], item: &Value) -> Result<PathElement, String> {
         let Value::Object(fields) = item else {
-            let what = if item.is_null() { "a null element" } else { "non-map elements" };
+            let what = if item.is_null() {
+                "a null element"
+            } else {
+                "non-map elements"
+            };
             return Err(format!("associative list with keys may not have {what}"));
         };
         let mut key = Map::new();
@@ -295,9 +315,7 @@ fn set_element(item: &Value) -> Result<PathElement, String> {
         Value::Object(_) => {
             Err("associative list without keys has an element that's a map type".to_owned())
         }
-        Value::Array(_) => {
-            Err("not supported: associative list with lists as elements".to_owned())
-        }
+        Value::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
         Value::Null => {
             Err("associative list without keys has an element that's an explicit null".to_owned())
         }

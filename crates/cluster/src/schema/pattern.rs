@@ -21,7 +21,10 @@ impl Pattern {
             .size_limit(SIZE_LIMIT)
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { source: source.to_owned(), regex })
+        Ok(Self {
+            source: source.to_owned(),
+            regex,
+        })
     }
 
     /// Returns whether the pattern occurs in `text`.
@@ -82,7 +85,15 @@ fn translate(source: &str) -> String {
                 out.push('\\');
                 out.push(current);
             }
-            '-' if class == Class::Inside && chars.peek() == Some(&'-') => out.push_str("\\-"),
+            '-' if class == Class::Inside && chars.peek() == Some(&'-') => {
+                // The first one opens the class, or stands between the ends of a range.
+                if out.ends_with(['[', '^']) {
+                    out.push_str("\\-");
+                } else {
+                    chars.next();
+                    out.push_str("-\\-");
+                }
+            }
             other => out.push(other),
         }
     }
@@ -130,6 +141,7 @@ mod tests {
             (r"b", "abc", true),
             (r"^(\[\d\])$", "[1]", true),
             (r"^[+--]$", ",", true),
+            (r"^[--/]$", ".", true),
         ];
         for (pattern, text, expected) in cases {
             let compiled = Pattern::compile(pattern).unwrap();

@@ -54,5 +54,9 @@ fn is_open(schema: View<'_>) -> bool {
 }
 
 fn child_path(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
 }

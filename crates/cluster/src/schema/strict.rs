@@ -1,6 +1,6 @@
 //! Reading request bodies: JSON and YAML, with duplicate fields found and nesting bounded.
 
-use std::fmt;
+use std::{fmt, thread};
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -10,6 +10,9 @@ use serde_json::{Map, Number, Value};
 /// Everything that reads our JSON (the store, and clients in Rust) stops at 128 levels, and lists
 /// and watch events add a few around an object.
 pub(crate) const MAX_DEPTH: usize = 100;
+
+/// The stack of the thread that reads YAML, whose parser needs tens of kilobytes for each level.
+const YAML_STACK: usize = 16 << 20;
 
 /// A parsed body.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,9 @@ pub(crate) enum ParseError {
     /// The text is not YAML, or uses what JSON has no word for.
     #[error("yaml parse error: {0}")]
     Yaml(Box<serde_saphyr::Error>),
+    /// The thread that reads YAML could not be started.
+    #[error("cannot read yaml")]
+    Thread(#[from] std::io::Error),
     /// The value nests too deep.
     #[error("exceeded max depth: values may nest at most {MAX_DEPTH} levels")]
     TooDeep,
@@ -39,7 +45,11 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Document, ParseError> {
     let tracked: Tracked = serde_json::from_slice(bytes).map_err(|error| {
         // serde_json has no kind for its own bound on nesting.
         let too_deep = error.to_string().starts_with("recursion limit exceeded");
-        if too_deep { ParseError::TooDeep } else { ParseError::Json(error) }
+        if too_deep {
+            ParseError::TooDeep
+        } else {
+            ParseError::Json(error)
+        }
     })?;
     tracked.into_document()
 }
@@ -49,6 +59,16 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, ParseError> {
     if let Ok(document) = json(bytes) {
         return Ok(document);
     }
+    thread::scope(|scope| {
+        thread::Builder::new()
+            .stack_size(YAML_STACK)
+            .spawn_scoped(scope, || parse_yaml(bytes))?
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn parse_yaml(bytes: &[u8]) -> Result<Document, ParseError> {
     let options = serde_saphyr::options! {
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
         with_snippet: false,
@@ -61,7 +81,11 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, ParseError> {
 
 /// Refuses a value that nests deeper than [`MAX_DEPTH`]; patches can build one from shallow parts.
 pub(crate) fn check_depth(value: &Value) -> Result<(), ParseError> {
-    if is_deeper_than(value, MAX_DEPTH) { Err(ParseError::TooDeep) } else { Ok(()) }
+    if is_deeper_than(value, MAX_DEPTH) {
+        Err(ParseError::TooDeep)
+    } else {
+        Ok(())
+    }
 }
 
 fn is_deeper_than(value: &Value, levels: usize) -> bool {
@@ -81,7 +105,10 @@ struct Tracked {
 
 impl Tracked {
     fn plain(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), duplicates: Vec::new() }
+        Self {
+            value: value.into(),
+            duplicates: Vec::new(),
+        }
     }
 
     fn into_document(self) -> Result<Document, ParseError> {
@@ -91,7 +118,10 @@ impl Tracked {
             .into_iter()
             .map(|path| path.strip_prefix('.').map(str::to_owned).unwrap_or(path))
             .collect();
-        Ok(Document { value: self.value, duplicates })
+        Ok(Document {
+            value: self.value,
+            duplicates,
+        })
     }
 }
 
@@ -153,10 +183,17 @@ impl<'de> Visitor<'de> for TrackedVisitor {
         let mut duplicates = Vec::new();
         while let Some(item) = seq.next_element::<Tracked>()? {
             let index = items.len();
-            duplicates.extend(item.duplicates.iter().map(|below| format!("[{index}]{below}")));
+            duplicates.extend(
+                item.duplicates
+                    .iter()
+                    .map(|below| format!("[{index}]{below}")),
+            );
             items.push(item.value);
         }
-        Ok(Tracked { value: Value::Array(items), duplicates })
+        Ok(Tracked {
+            value: Value::Array(items),
+            duplicates,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tracked, A::Error> {
@@ -164,13 +201,19 @@ impl<'de> Visitor<'de> for TrackedVisitor {
         let mut duplicates = Vec::new();
         while let Some(key) = map.next_key::<Tracked>()? {
             let name = field_name(key.value).map_err(A::Error::custom)?;
-            let Tracked { value, duplicates: below } = map.next_value()?;
+            let Tracked {
+                value,
+                duplicates: below,
+            } = map.next_value()?;
             duplicates.extend(below.iter().map(|below| format!(".{name}{below}")));
             if fields.insert(name.clone(), value).is_some() {
                 duplicates.push(format!(".{name}"));
             }
         }
-        Ok(Tracked { value: Value::Object(fields), duplicates })
+        Ok(Tracked {
+            value: Value::Object(fields),
+            duplicates,
+        })
     }
 }
 
@@ -208,7 +251,13 @@ mod tests {
             "c": {"1": "one", "true": "two"},
             "d": "12"
         });
-        assert_eq!(yaml(body).unwrap(), Document { value: expected, duplicates: vec![] });
+        assert_eq!(
+            yaml(body).unwrap(),
+            Document {
+                value: expected,
+                duplicates: vec![]
+            }
+        );
         assert_eq!(yaml(b"a: 1\na: 2\n").unwrap().duplicates, ["a"]);
     }
 
@@ -218,18 +267,35 @@ mod tests {
         assert!(json(nested(MAX_DEPTH).as_bytes()).is_ok());
         for levels in [MAX_DEPTH + 1, 127, 128, 1_000_000] {
             let read = json(nested(levels).as_bytes());
-            assert!(matches!(read, Err(ParseError::TooDeep)), "{levels} levels: {read:?}");
-            assert!(yaml(nested(levels).as_bytes()).is_err(), "{levels} levels of YAML");
+            assert!(
+                matches!(read, Err(ParseError::TooDeep)),
+                "{levels} levels: {read:?}"
+            );
+            assert!(
+                yaml(nested(levels).as_bytes()).is_err(),
+                "{levels} levels of YAML"
+            );
         }
     }
 
     #[test]
     fn malformed_bodies_are_refused() {
-        for body in ["", "{", "{\"a\":}", "{} {}", "\0", "{\"a\": \"\0\"}", "nope"] {
+        for body in [
+            "",
+            "{",
+            "{\"a\":}",
+            "{} {}",
+            "\0",
+            "{\"a\": \"\0\"}",
+            "nope",
+        ] {
             assert!(json(body.as_bytes()).is_err(), "{body:?} is not JSON");
         }
         for body in ["a: [", "a: .inf", "? [1]\n: 2\n", "a: &x [*x]"] {
-            assert!(yaml(body.as_bytes()).is_err(), "{body:?} is not acceptable YAML");
+            assert!(
+                yaml(body.as_bytes()).is_err(),
+                "{body:?} is not acceptable YAML"
+            );
         }
         assert!(json(b"\xff").is_err());
     }

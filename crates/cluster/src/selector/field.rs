@@ -41,13 +41,18 @@ impl FieldSelector {
 
     /// Returns the value that `field` must have, if one is required.
     pub(crate) fn required_value(&self, field: &str) -> Option<&str> {
-        let term = self.terms.iter().find(|term| term.equal && term.field == field)?;
+        let term = self
+            .terms
+            .iter()
+            .find(|term| term.equal && term.field == field)?;
         Some(&term.value)
     }
 
     /// Returns whether an object satisfies every term; `value_of` reads a field, `""` if unset.
     pub(crate) fn matches(&self, mut value_of: impl FnMut(&str) -> String) -> bool {
-        self.terms.iter().all(|term| (value_of(&term.field) == term.value) == term.equal)
+        self.terms
+            .iter()
+            .all(|term| (value_of(&term.field) == term.value) == term.equal)
     }
 }
 
@@ -83,19 +88,26 @@ fn split_terms(text: &str) -> Vec<&str> {
 }
 
 fn parse_term(part: &str, whole: &str) -> Result<Term, ParseError> {
-    let not_understood =
-        || ParseError(format!("invalid selector: '{whole}'; can't understand '{part}'"));
+    let not_understood = || {
+        ParseError(format!(
+            "invalid selector: '{whole}'; can't understand '{part}'"
+        ))
+    };
     let operators = [("!=", false), ("==", true), ("=", true)];
     let (field, value, equal) = part
         .char_indices()
         .find_map(|(index, _)| {
             let (field, rest) = part.split_at(index);
-            operators.into_iter().find_map(|(operator, equal)| {
-                Some((field, rest.strip_prefix(operator)?, equal))
-            })
+            operators
+                .into_iter()
+                .find_map(|(operator, equal)| Some((field, rest.strip_prefix(operator)?, equal)))
         })
         .ok_or_else(not_understood)?;
-    Ok(Term { field: field.to_owned(), value: unescape(value)?, equal })
+    Ok(Term {
+        field: field.to_owned(),
+        value: unescape(value)?,
+        equal,
+    })
 }
 
 fn unescape(value: &str) -> Result<String, ParseError> {
@@ -171,17 +183,29 @@ mod tests {
         let selector = FieldSelector::parse("metadata.name=web,a!=b").unwrap();
         assert_eq!(selector.required_value("metadata.name"), Some("web"));
         assert_eq!(selector.required_value("a"), None);
-        assert_eq!(selector.fields().collect::<Vec<_>>(), ["metadata.name", "a"]);
+        assert_eq!(
+            selector.fields().collect::<Vec<_>>(),
+            ["metadata.name", "a"]
+        );
     }
 
     #[test]
     fn malformed_selectors_are_refused() {
         let cases = [
-            ("nothing", "invalid selector: 'nothing'; can't understand 'nothing'"),
+            (
+                "nothing",
+                "invalid selector: 'nothing'; can't understand 'nothing'",
+            ),
             ("a=b,c", "invalid selector: 'a=b,c'; can't understand 'c'"),
             ("a!b", "invalid selector: 'a!b'; can't understand 'a!b'"),
-            (r"a=\x", r"invalid field selector: invalid escape sequence: \x"),
-            ("a=b=c", "invalid field selector: unescaped character in value: ="),
+            (
+                r"a=\x",
+                r"invalid field selector: invalid escape sequence: \x",
+            ),
+            (
+                "a=b=c",
+                "invalid field selector: unescaped character in value: =",
+            ),
         ];
         for (selector, expected) in cases {
             let error = FieldSelector::parse(selector).unwrap_err();

@@ -35,7 +35,11 @@ enum Test {
 impl LabelSelector {
     /// Reads a selector.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
-        Parser { tokens: tokenize(text), position: 0 }.selector()
+        Parser {
+            tokens: tokenize(text),
+            position: 0,
+        }
+        .selector()
     }
 
     /// Returns whether everything is selected.
@@ -85,7 +89,11 @@ impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.key;
         let list = |values: &BTreeSet<String>| {
-            values.iter().map(String::as_str).collect::<Vec<_>>().join(",")
+            values
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(",")
         };
         match &self.test {
             Test::Equals(value) => write!(f, "{key}={value}"),
@@ -116,16 +124,23 @@ fn tokenize(text: &str) -> Vec<Token> {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
-        let Some(first) = rest.chars().next() else { break };
+        let Some(first) = rest.chars().next() else {
+            break;
+        };
         let length = if is_symbol(first) {
             let two = rest.get(..2).filter(|two| SYMBOLS.contains(two));
             two.map_or(1, str::len)
         } else {
-            rest.find(|c: char| is_symbol(c) || " \t\r\n".contains(c)).unwrap_or(rest.len())
+            rest.find(|c: char| is_symbol(c) || " \t\r\n".contains(c))
+                .unwrap_or(rest.len())
         };
         let (token, after) = rest.split_at(length);
         let token = token.to_owned();
-        tokens.push(if is_symbol(first) { Token::Symbol(token) } else { Token::Word(token) });
+        tokens.push(if is_symbol(first) {
+            Token::Symbol(token)
+        } else {
+            Token::Word(token)
+        });
         rest = after;
     }
     tokens.push(Token::End);
@@ -158,7 +173,10 @@ impl Parser {
             match self.peek() {
                 Token::End => break,
                 Token::Symbol(symbol) if symbol != "!" => {
-                    return Err(found(symbol, ", expected: !, identifier, or 'end of string'"));
+                    return Err(found(
+                        symbol,
+                        ", expected: !, identifier, or 'end of string'",
+                    ));
                 }
                 Token::Word(_) | Token::Symbol(_) => requirements.push(self.requirement_in_full()?),
             }
@@ -291,7 +309,11 @@ fn found(what: &str, expectation: &str) -> ParseError {
 }
 
 fn checked_value(key: &str, value: String) -> Result<String, ParseError> {
-    check(&format!("values[0][{key}]"), &Value::from(value.as_str()), names::label_value(&value))?;
+    check(
+        &format!("values[0][{key}]"),
+        &Value::from(value.as_str()),
+        names::label_value(&value),
+    )?;
     Ok(value)
 }
 
@@ -300,8 +322,15 @@ fn check(path: &str, value: &Value, problems: Vec<String>) -> Result<(), ParseEr
         return Ok(());
     }
     // The API server has no path for a key, and says so.
-    let path = if path.starts_with("values") { path } else { "<nil>" };
-    Err(ParseError(format!("{path}: Invalid value: {value}: {}", problems.join("; "))))
+    let path = if path.starts_with("values") {
+        path
+    } else {
+        "<nil>"
+    };
+    Err(ParseError(format!(
+        "{path}: Invalid value: {value}: {}",
+        problems.join("; ")
+    )))
 }
 
 #[cfg(test)]
@@ -312,7 +341,9 @@ mod tests {
     use super::*;
 
     fn matches(selector: &str, labels: &Value) -> bool {
-        LabelSelector::parse(selector).unwrap().matches(labels.as_object())
+        LabelSelector::parse(selector)
+            .unwrap()
+            .matches(labels.as_object())
     }
 
     #[test]
@@ -352,27 +383,42 @@ mod tests {
     #[test]
     fn errors_are_worded_as_the_api_server_words_them() {
         let cases = [
-            ("=x", "found '=', expected: !, identifier, or 'end of string'"),
+            (
+                "=x",
+                "found '=', expected: !, identifier, or 'end of string'",
+            ),
             ("a,", "found '', expected: identifier after ','"),
             ("a,=", "found '=', expected: identifier after ','"),
             (
                 "a b",
                 "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
             ),
-            ("a in b", "unable to parse requirement: found 'b' expected: '('"),
+            (
+                "a in b",
+                "unable to parse requirement: found 'b' expected: '('",
+            ),
             ("a=b=c", "found '=', expected: ',' or 'end of string'"),
             ("!a=b", "found '=', expected: ',' or 'end of string'"),
             ("a=b c", "found 'c', expected: ',' or 'end of string'"),
-            ("a=(", "unable to parse requirement: found '(', expected: identifier"),
+            (
+                "a=(",
+                "unable to parse requirement: found '(', expected: identifier",
+            ),
         ];
         for (selector, expected) in cases {
             let error = LabelSelector::parse(selector).unwrap_err();
             assert_eq!(error.to_string(), expected, "{selector}");
         }
         let error = LabelSelector::parse("a=-b").unwrap_err().to_string();
-        assert!(error.contains("values[0][a]: Invalid value: \"-b\": a valid label"), "{error}");
+        assert!(
+            error.contains("values[0][a]: Invalid value: \"-b\": a valid label"),
+            "{error}"
+        );
         let error = LabelSelector::parse("-a=b").unwrap_err().to_string();
-        assert!(error.contains("Invalid value: \"-a\": name part must consist of"), "{error}");
+        assert!(
+            error.contains("Invalid value: \"-a\": name part must consist of"),
+            "{error}"
+        );
     }
 
     fn requirement() -> impl Strategy<Value = String> {

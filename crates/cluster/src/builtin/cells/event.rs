@@ -8,16 +8,24 @@ use super::{number, text};
 
 /// The object an event is about.
 fn involved(event: &Value) -> Option<&Value> {
-    event.get("involvedObject").or_else(|| event.get("regarding"))
+    event
+        .get("involvedObject")
+        .or_else(|| event.get("regarding"))
 }
 
 /// A field of either form, by its core name and by its new one.
 fn either<'a>(event: &'a Value, core: &str, new: &str) -> Option<&'a Value> {
-    event.get(core).or_else(|| event.get(new)).filter(|value| !value.is_null())
+    event
+        .get(core)
+        .or_else(|| event.get(new))
+        .filter(|value| !value.is_null())
 }
 
 pub(in super::super) fn event_field(event: &Value, field: &str) -> Value {
-    involved(event).and_then(|object| object.get(field)).cloned().unwrap_or_else(|| Value::from(""))
+    involved(event)
+        .and_then(|object| object.get(field))
+        .cloned()
+        .unwrap_or_else(|| Value::from(""))
 }
 
 pub(in super::super) fn event_first_seen(event: &Value, now: Timestamp) -> Value {
@@ -37,7 +45,9 @@ pub(in super::super) fn event_last_seen(event: &Value, now: Timestamp) -> Value 
 
 pub(in super::super) fn event_count(event: &Value, _now: Timestamp) -> Value {
     let counted = match number(event, "/series/count") {
-        0 => either(event, "count", "deprecatedCount").and_then(Value::as_i64).unwrap_or_default(),
+        0 => either(event, "count", "deprecatedCount")
+            .and_then(Value::as_i64)
+            .unwrap_or_default(),
         series => series,
     };
     Value::from(counted.max(1))
@@ -46,11 +56,17 @@ pub(in super::super) fn event_count(event: &Value, _now: Timestamp) -> Value {
 pub(in super::super) fn event_object(event: &Value, _now: Timestamp) -> Value {
     let object = involved(event).unwrap_or(&Value::Null);
     let (kind, name) = (text(object, "/kind").to_lowercase(), text(object, "/name"));
-    Value::from(if name.is_empty() { kind } else { format!("{kind}/{name}") })
+    Value::from(if name.is_empty() {
+        kind
+    } else {
+        format!("{kind}/{name}")
+    })
 }
 
 pub(in super::super) fn event_message(event: &Value, _now: Timestamp) -> Value {
-    let message = either(event, "message", "note").and_then(Value::as_str).unwrap_or_default();
+    let message = either(event, "message", "note")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     Value::from(message.trim())
 }
 
@@ -68,5 +84,9 @@ pub(in super::super) fn event_source(event: &Value, _now: Timestamp) -> Value {
 }
 
 fn first<'a>(preferred: &'a str, other: &'a str) -> &'a str {
-    if preferred.is_empty() { other } else { preferred }
+    if preferred.is_empty() {
+        other
+    } else {
+        preferred
+    }
 }

@@ -7,9 +7,13 @@ use super::super::since::{human_duration, parse};
 use super::{NONE, list, number, text};
 
 pub(in super::super) fn pod_ready(pod: &Value, _now: Timestamp) -> Value {
-    let ready = running_statuses(pod).filter(|status| status["ready"] == true).count();
+    let ready = running_statuses(pod)
+        .filter(|status| status["ready"] == true)
+        .count();
     let total = list(pod, "/spec/containers").count()
-        + list(pod, "/spec/initContainers").filter(|container| is_sidecar(container)).count();
+        + list(pod, "/spec/initContainers")
+            .filter(|container| is_sidecar(container))
+            .count();
     Value::from(format!("{ready}/{total}"))
 }
 
@@ -18,7 +22,9 @@ fn running_statuses(pod: &Value) -> impl Iterator<Item = &Value> {
     let sidecars = list(pod, "/status/initContainerStatuses")
         .filter(|status| sidecar_named(pod, text(status, "/name")));
     let running = |status: &&Value| status.pointer("/state/running").is_some();
-    list(pod, "/status/containerStatuses").chain(sidecars).filter(running)
+    list(pod, "/status/containerStatuses")
+        .chain(sidecars)
+        .filter(running)
 }
 
 fn is_sidecar(init_container: &Value) -> bool {
@@ -38,7 +44,9 @@ pub(in super::super) fn pod_restarts(pod: &Value, now: Timestamp) -> Value {
         });
         list(pod, "/status/containerStatuses").chain(counted)
     };
-    let restarts: i64 = statuses().map(|status| number(status, "/restartCount")).sum();
+    let restarts: i64 = statuses()
+        .map(|status| number(status, "/restartCount"))
+        .sum();
     let last = statuses()
         .filter_map(|status| parse(status.pointer("/lastState/terminated/finishedAt")))
         .max();
@@ -70,21 +78,23 @@ fn initializing(pod: &Value) -> Option<String> {
         return None;
     }
     let total = list(pod, "/spec/initContainers").count();
-    list(pod, "/status/initContainerStatuses").enumerate().find_map(|(index, status)| {
-        let sidecar = sidecar_named(pod, text(status, "/name"));
-        if sidecar && status["started"] == true {
-            return None;
-        }
-        let waiting = text(status, "/state/waiting/reason");
-        match status.pointer("/state/terminated") {
-            Some(terminated) if number(terminated, "/exitCode") == 0 => None,
-            Some(terminated) => Some(format!("Init:{}", end_of(terminated))),
-            None if !waiting.is_empty() && waiting != "PodInitializing" => {
-                Some(format!("Init:{waiting}"))
+    list(pod, "/status/initContainerStatuses")
+        .enumerate()
+        .find_map(|(index, status)| {
+            let sidecar = sidecar_named(pod, text(status, "/name"));
+            if sidecar && status["started"] == true {
+                return None;
             }
-            None => Some(format!("Init:{index}/{total}")),
-        }
-    })
+            let waiting = text(status, "/state/waiting/reason");
+            match status.pointer("/state/terminated") {
+                Some(terminated) if number(terminated, "/exitCode") == 0 => None,
+                Some(terminated) => Some(format!("Init:{}", end_of(terminated))),
+                None if !waiting.is_empty() && waiting != "PodInitializing" => {
+                    Some(format!("Init:{waiting}"))
+                }
+                None => Some(format!("Init:{index}/{total}")),
+            }
+        })
 }
 
 fn settled_status(pod: &Value) -> String {
@@ -114,7 +124,8 @@ fn settled_status(pod: &Value) -> String {
 
 fn base_status(pod: &Value) -> &str {
     let gated = list(pod, "/status/conditions").any(|condition| {
-        text(condition, "/type") == "PodScheduled" && text(condition, "/reason") == "SchedulingGated"
+        text(condition, "/type") == "PodScheduled"
+            && text(condition, "/reason") == "SchedulingGated"
     });
     match text(pod, "/status/reason") {
         _ if gated => "SchedulingGated",
@@ -137,7 +148,9 @@ pub(in super::super) fn pod_readiness_gates(pod: &Value, _now: Timestamp) -> Val
     if total == 0 {
         return Value::from(NONE);
     }
-    let open = gates.filter(|gate| has_condition(pod, text(gate, "/conditionType"))).count();
+    let open = gates
+        .filter(|gate| has_condition(pod, text(gate, "/conditionType")))
+        .count();
     Value::from(format!("{open}/{total}"))
 }
 

@@ -7,7 +7,10 @@ use super::super::since::{human_duration, parse};
 use super::{NONE, list, number, text};
 
 pub(in super::super) fn replicas_ready(object: &Value, _now: Timestamp) -> Value {
-    let (ready, desired) = (number(object, "/status/readyReplicas"), number(object, "/spec/replicas"));
+    let (ready, desired) = (
+        number(object, "/status/readyReplicas"),
+        number(object, "/spec/replicas"),
+    );
     Value::from(format!("{ready}/{desired}"))
 }
 
@@ -20,21 +23,28 @@ pub(in super::super) fn container_images(object: &Value, _now: Timestamp) -> Val
 }
 
 fn containers(object: &Value, field: &str) -> Value {
-    let shown: Vec<&str> =
-        list(object, "/spec/template/spec/containers").map(|item| text(item, field)).collect();
+    let shown: Vec<&str> = list(object, "/spec/template/spec/containers")
+        .map(|item| text(item, field))
+        .collect();
     Value::from(shown.join(","))
 }
 
 /// The label selector of a workload in the form that `kubectl get -l` takes.
 pub(in super::super) fn selector(object: &Value, _now: Timestamp) -> Value {
-    let Some(selector) = object.pointer("/spec/selector") else { return Value::from(NONE) };
+    let Some(selector) = object.pointer("/spec/selector") else {
+        return Value::from(NONE);
+    };
     let mut terms: Vec<String> = Vec::new();
     let labels = selector.get("matchLabels").and_then(Value::as_object);
     for (key, value) in labels.into_iter().flatten() {
         terms.push(format!("{key}={}", value.as_str().unwrap_or_default()));
     }
     terms.extend(list(selector, "/matchExpressions").map(expression));
-    Value::from(if terms.is_empty() { NONE.to_owned() } else { terms.join(",") })
+    Value::from(if terms.is_empty() {
+        NONE.to_owned()
+    } else {
+        terms.join(",")
+    })
 }
 
 fn expression(expression: &Value) -> String {
@@ -49,8 +59,9 @@ fn expression(expression: &Value) -> String {
 
 pub(in super::super) fn job_status(object: &Value, _now: Timestamp) -> Value {
     let has = |kind: &str| {
-        list(object, "/status/conditions")
-            .any(|condition| text(condition, "/type") == kind && text(condition, "/status") == "True")
+        list(object, "/status/conditions").any(|condition| {
+            text(condition, "/type") == kind && text(condition, "/status") == "True"
+        })
     };
     let status = if has("Complete") {
         "Complete"
@@ -60,7 +71,10 @@ pub(in super::super) fn job_status(object: &Value, _now: Timestamp) -> Value {
         "Terminating"
     } else {
         let others = ["Suspended", "FailureTarget", "SuccessCriteriaMet"];
-        others.into_iter().find(|kind| has(kind)).unwrap_or("Running")
+        others
+            .into_iter()
+            .find(|kind| has(kind))
+            .unwrap_or("Running")
     };
     Value::from(status)
 }
@@ -68,15 +82,19 @@ pub(in super::super) fn job_status(object: &Value, _now: Timestamp) -> Value {
 pub(in super::super) fn job_completions(object: &Value, _now: Timestamp) -> Value {
     let done = number(object, "/status/succeeded");
     let parallelism = number(object, "/spec/parallelism");
-    Value::from(match object.pointer("/spec/completions").and_then(Value::as_i64) {
-        Some(wanted) => format!("{done}/{wanted}"),
-        None if parallelism > 1 => format!("{done}/1 of {parallelism}"),
-        None => format!("{done}/1"),
-    })
+    Value::from(
+        match object.pointer("/spec/completions").and_then(Value::as_i64) {
+            Some(wanted) => format!("{done}/{wanted}"),
+            None if parallelism > 1 => format!("{done}/1 of {parallelism}"),
+            None => format!("{done}/1"),
+        },
+    )
 }
 
 pub(in super::super) fn job_duration(object: &Value, now: Timestamp) -> Value {
-    let Some(start) = parse(object.pointer("/status/startTime")) else { return Value::from("") };
+    let Some(start) = parse(object.pointer("/status/startTime")) else {
+        return Value::from("");
+    };
     let end = parse(object.pointer("/status/completionTime")).unwrap_or(now);
     Value::from(human_duration(end.as_second() - start.as_second()))
 }

@@ -10,10 +10,12 @@ pub(super) fn arrange(
     key: Option<&str>,
 ) -> Vec<Value> {
     let place = |list: &[Value], item: &Value| {
-        list.iter().position(|other| id(other, key) == id(item, key))
+        list.iter()
+            .position(|other| id(other, key) == id(item, key))
     };
-    let (mut named, mut others): (Vec<Value>, Vec<Value>) =
-        items.into_iter().partition(|item| place(wanted, item).is_some());
+    let (mut named, mut others): (Vec<Value>, Vec<Value>) = items
+        .into_iter()
+        .partition(|item| place(wanted, item).is_some());
     named.sort_by_key(|item| place(wanted, item));
     others.sort_by_key(|item| place(server, item).unwrap_or(usize::MAX));
 
@@ -24,7 +26,11 @@ pub(super) fn arrange(
             (Some(theirs), Some(ours)) => theirs < ours,
             _ => false,
         };
-        arranged.extend(if theirs_first { others.next() } else { named.next() });
+        arranged.extend(if theirs_first {
+            others.next()
+        } else {
+            named.next()
+        });
     }
     arranged.extend(named);
     arranged.extend(others);

@@ -43,7 +43,10 @@ fn directives_replace_delete_and_retain() {
     let expected = json!({"data": {"b": "2"}, "metadata": {"labels": {"x": "1", "y": "2"}}});
     assert_eq!(patched("configmaps", target.clone(), &replace), expected);
     let delete = json!({"data": {"$patch": "delete"}});
-    assert_eq!(patched("configmaps", target.clone(), &delete)["data"], json!({}));
+    assert_eq!(
+        patched("configmaps", target.clone(), &delete)["data"],
+        json!({})
+    );
     let retain = json!({"metadata": {"labels": {"$retainKeys": ["y", "z"], "z": "3"}}});
     let kept = patched("configmaps", target, &retain);
     assert_eq!(kept["metadata"]["labels"], json!({"y": "2", "z": "3"}));
@@ -76,7 +79,9 @@ fn containers_merge_by_name_in_the_wanted_order() {
 
 #[test]
 fn malformed_directives_are_refused() {
-    let schema = builtin::find("apps", "deployments").expect("built in").schema();
+    let schema = builtin::find("apps", "deployments")
+        .expect("built in")
+        .schema();
     let cases = [
         json!([]),
         json!({"metadata": {"$patch": "explode"}}),
@@ -86,6 +91,9 @@ fn malformed_directives_are_refused() {
     ];
     for patch in cases {
         let result = strategic(schema, json!({}), &patch);
-        assert!(matches!(result, Err(Error::Malformed(_))), "{patch}: {result:?}");
+        assert!(
+            matches!(result, Err(Error::Malformed(_))),
+            "{patch}: {result:?}"
+        );
     }
 }
