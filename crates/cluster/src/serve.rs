@@ -6,6 +6,8 @@
 
 mod body;
 mod guard;
+#[cfg(test)]
+mod tests;
 
 use std::convert::Infallible;
 use std::io;
