@@ -100,7 +100,13 @@ pub(crate) struct LogArgs {
     pub(crate) quiet: bool,
 
     /// Log what this filter says, such as `debug` or `pathline_engine=trace,warn`
-    #[arg(long = "log", global = true, env = "PATHLINE_LOG", hide_env_values = true, value_name = "FILTER")]
+    #[arg(
+        long = "log",
+        global = true,
+        env = "PATHLINE_LOG",
+        hide_env_values = true,
+        value_name = "FILTER"
+    )]
     pub(crate) filter: Option<String>,
 }
 
@@ -146,11 +152,21 @@ pub(crate) struct UpArgs {
     pub(crate) data_dir: Option<PathBuf>,
 
     /// Address of Pathline itself; port 0 means any free one [default: 127.0.0.1:7700]
-    #[arg(long, env = "PATHLINE_LISTEN", hide_env_values = true, value_name = "HOST:PORT")]
+    #[arg(
+        long,
+        env = "PATHLINE_LISTEN",
+        hide_env_values = true,
+        value_name = "HOST:PORT"
+    )]
     pub(crate) listen: Option<Address>,
 
     /// Address of the Kubernetes API; port 0 means any free one [default: 127.0.0.1:7443]
-    #[arg(long, env = "PATHLINE_KUBE_LISTEN", hide_env_values = true, value_name = "HOST:PORT")]
+    #[arg(
+        long,
+        env = "PATHLINE_KUBE_LISTEN",
+        hide_env_values = true,
+        value_name = "HOST:PORT"
+    )]
     pub(crate) kube_listen: Option<Address>,
 
     /// Read settings from this YAML file
@@ -211,7 +227,13 @@ pub(crate) struct ManArgs {
 #[derive(Args, Debug)]
 pub(crate) struct OutputArgs {
     /// How to print the result; with `json`, stdout holds nothing but JSON
-    #[arg(short = 'o', long = "output", value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     pub(crate) format: Format,
 }
 

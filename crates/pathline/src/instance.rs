@@ -63,7 +63,11 @@ impl Instance {
         let state = Doors::new(env!("CARGO_PKG_VERSION"));
         let readiness = state.readiness().clone();
         let mut doors = Tasks::default();
-        doors.run(pathline_server::serve(door, pathline_server::app(state), doors.shutdown.clone()));
+        doors.run(pathline_server::serve(
+            door,
+            pathline_server::app(state),
+            doors.shutdown.clone(),
+        ));
         serve_cluster(&mut doors, &cluster, kube_door);
         readiness.mark_ready(Part::Cluster);
 
@@ -77,12 +81,24 @@ impl Instance {
         let mut engine = Tasks::default();
         engine.run(Engine::run(
             cluster.client(),
-            pathline_engine::Options { data_dir: data_dir.clone(), workers: true },
+            pathline_engine::Options {
+                data_dir: data_dir.clone(),
+                workers: true,
+            },
             engine.shutdown.clone(),
         ));
         readiness.mark_ready(Part::Engine);
 
-        Ok(Self { cluster, engine, doors, readiness, data_dir, listen, kube_listen, kubeconfig })
+        Ok(Self {
+            cluster,
+            engine,
+            doors,
+            readiness,
+            data_dir,
+            listen,
+            kube_listen,
+            kubeconfig,
+        })
     }
 
     /// Returns a client of the cluster, with all rights.

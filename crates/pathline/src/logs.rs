@@ -28,9 +28,11 @@ impl Verbosity {
 
     fn filter(&self) -> Result<EnvFilter, Failure> {
         EnvFilter::try_new(&self.0).map_err(|error| {
-            Failure::from(anyhow::Error::new(error).context(format!("`{}` is no log filter", self.0)))
-                .with_hint("a level (`debug`) or a list such as `pathline_engine=debug,warn`")
-                .with_exit(Exit::Usage)
+            Failure::from(
+                anyhow::Error::new(error).context(format!("`{}` is no log filter", self.0)),
+            )
+            .with_hint("a level (`debug`) or a list such as `pathline_engine=debug,warn`")
+            .with_exit(Exit::Usage)
         })
     }
 }
@@ -54,7 +56,9 @@ pub(crate) fn start(verbosity: &Verbosity, sink: Sink) -> Result<(), Failure> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)
-        .with_ansi(colour && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never)
+        .with_ansi(
+            colour && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never,
+        )
         // Telling a closed stderr that it is closed would panic.
         .log_internal_errors(false)
         .init();
@@ -80,7 +84,9 @@ mod tests {
 
     #[test]
     fn malformed_filter_is_a_usage_error() {
-        let failure = Verbosity::resolve(0, false, Some("pathline=loud")).filter().unwrap_err();
+        let failure = Verbosity::resolve(0, false, Some("pathline=loud"))
+            .filter()
+            .unwrap_err();
         assert_eq!(failure.exit(), Exit::Usage);
     }
 }

@@ -40,7 +40,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let outcome = runtime.block_on(Box::pin(commands::run(cli)));
     runtime.shutdown_timeout(LAST_BREATH);
     outcome
@@ -50,5 +52,9 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
 fn answer_without_running(answer: &clap::Error) -> ExitCode {
     // A reader who has seen enough and closed the pipe is no failure.
     let _ = answer.print();
-    if answer.use_stderr() { Exit::Usage.into() } else { Exit::Yes.into() }
+    if answer.use_stderr() {
+        Exit::Usage.into()
+    } else {
+        Exit::Yes.into()
+    }
 }

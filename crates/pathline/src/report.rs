@@ -89,13 +89,21 @@ impl Failure {
 impl<E: Hint + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         let (hint, exit) = (error.hint(), error.exit());
-        Self { error: error.into(), hint, exit }
+        Self {
+            error: error.into(),
+            hint,
+            exit,
+        }
     }
 }
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self { error, hint: None, exit: Exit::No }
+        Self {
+            error,
+            hint: None,
+            exit: Exit::No,
+        }
     }
 }
 
@@ -113,8 +121,7 @@ impl Hint for pathline_server::BindError {
 
 impl Hint for pathline_cluster::OpenError {
     fn hint(&self) -> Option<String> {
-        matches!(self, Self::Lock(_))
-            .then(|| "`--data-dir DIR` names another directory".to_owned())
+        matches!(self, Self::Lock(_)).then(|| "`--data-dir DIR` names another directory".to_owned())
     }
 }
 

@@ -32,14 +32,30 @@ pub(crate) struct UpSettings {
 impl UpSettings {
     /// Decides, reading the configuration file if one is named.
     pub(crate) fn resolve(args: &UpArgs, log: &LogArgs) -> Result<Self, ConfigError> {
-        let file = args.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
+        let file = args
+            .config
+            .as_deref()
+            .map(ConfigFile::read)
+            .transpose()?
+            .unwrap_or_default();
         let wished = log.filter.as_deref().or(file.log.as_deref());
         let verbosity = Verbosity::resolve(log.verbose, log.quiet, wished);
-        let beside = args.config.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        let data_dir = args.data_dir.clone().or(file.data_dir.map(|dir| beside.join(dir)));
+        let beside = args
+            .config
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new(""));
+        let data_dir = args
+            .data_dir
+            .clone()
+            .or(file.data_dir.map(|dir| beside.join(dir)));
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| DATA_DIR.into()),
-            listen: args.listen.clone().or(file.listen).unwrap_or_else(|| default_address(LISTEN)),
+            listen: args
+                .listen
+                .clone()
+                .or(file.listen)
+                .unwrap_or_else(|| default_address(LISTEN)),
             kube_listen: args
                 .kube_listen
                 .clone()
@@ -68,7 +84,9 @@ mod tests {
 
     fn resolve(arguments: &[&str]) -> UpSettings {
         let cli = Cli::try_parse_from(["pathline", "up"].iter().chain(arguments)).unwrap();
-        let Command::Up(args) = &cli.command else { unreachable!("`up` was typed") };
+        let Command::Up(args) = &cli.command else {
+            unreachable!("`up` was typed")
+        };
         UpSettings::resolve(args, &cli.log).unwrap()
     }
 
@@ -78,7 +96,11 @@ mod tests {
         assert_eq!(settings.data_dir, Path::new(DATA_DIR));
         assert_eq!(settings.listen.as_str(), LISTEN);
         assert_eq!(settings.kube_listen.as_str(), KUBE_LISTEN);
-        let help = Cli::command().find_subcommand_mut("up").unwrap().render_help().to_string();
+        let help = Cli::command()
+            .find_subcommand_mut("up")
+            .unwrap()
+            .render_help()
+            .to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for default in [DATA_DIR, LISTEN, KUBE_LISTEN] {
             assert!(help.contains(&format!("[default: {default}]")), "{help}");
@@ -89,11 +111,24 @@ mod tests {
     fn file_wins_over_defaults_and_flags_win_over_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pathline.yaml");
-        std::fs::write(&path, "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\n").unwrap();
+        std::fs::write(
+            &path,
+            "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\n",
+        )
+        .unwrap();
 
-        let settings = resolve(&["--config", path.to_str().unwrap(), "--listen", "localhost:3"]);
+        let settings = resolve(&[
+            "--config",
+            path.to_str().unwrap(),
+            "--listen",
+            "localhost:3",
+        ]);
 
-        assert_eq!(settings.data_dir, directory.path().join("data"), "relative to the file");
+        assert_eq!(
+            settings.data_dir,
+            directory.path().join("data"),
+            "relative to the file"
+        );
         assert_eq!(settings.listen.as_str(), "localhost:3");
         assert_eq!(settings.kube_listen.as_str(), "localhost:2");
     }
@@ -107,7 +142,10 @@ mod tests {
         let with = |more: &[&str]| resolve(&[&config[..], more].concat()).verbosity;
 
         assert_eq!(with(&[]), Verbosity::resolve(0, false, Some("trace")));
-        assert_eq!(with(&["--log", "warn"]), Verbosity::resolve(0, false, Some("warn")));
+        assert_eq!(
+            with(&["--log", "warn"]),
+            Verbosity::resolve(0, false, Some("warn"))
+        );
         assert_eq!(with(&["-v"]), Verbosity::resolve(1, false, None));
     }
 }

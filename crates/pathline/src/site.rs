@@ -30,7 +30,10 @@ impl Site {
     /// Reads the archive the manifest names.
     pub(crate) fn open(manifest: &Manifest) -> Result<Self, ArchiveError> {
         let commit = HeaderValue::from_str(manifest.commit()).expect("a manifest's commit is hex");
-        Ok(Self { commit, files: Arc::new(archive::read(manifest.archive())?) })
+        Ok(Self {
+            commit,
+            files: Arc::new(archive::read(manifest.archive())?),
+        })
     }
 
     /// Returns the commit this site was built from.
@@ -45,12 +48,22 @@ impl Site {
 
     /// Returns a router that serves the site, and `/healthz` beside it.
     pub(crate) fn router(self) -> Router {
-        Router::new().route("/healthz", get(healthz)).fallback(serve_file).with_state(self)
+        Router::new()
+            .route("/healthz", get(healthz))
+            .fallback(serve_file)
+            .with_state(self)
     }
 
     fn find(&self, path: &str) -> Option<(&str, &Bytes)> {
         let path = path.trim_start_matches('/');
-        let index = format!("{path}{}index.html", if path.is_empty() || path.ends_with('/') { "" } else { "/" });
+        let index = format!(
+            "{path}{}index.html",
+            if path.is_empty() || path.ends_with('/') {
+                ""
+            } else {
+                "/"
+            }
+        );
         [path, index.as_str()]
             .into_iter()
             .find_map(|name| self.files.get_key_value(name))
@@ -59,7 +72,7 @@ impl Site {
 }
 
 async fn healthz(State(site): State<Site>) -> Response {
-    ([(COMMIT_HEADER, site.commit.clone())], "ok\n").into_response()
+    ([(COMMIT_HEADER, site.commit)], "ok\n").into_response()
 }
 
 async fn serve_file(State(site): State<Site>, request: Request) -> Response {
@@ -68,13 +81,20 @@ async fn serve_file(State(site): State<Site>, request: Request) -> Response {
     }
     let (status, content_type, content) = match site.find(request.uri().path()) {
         Some((name, content)) => (StatusCode::OK, content_type(name), content.clone()),
-        None => (StatusCode::NOT_FOUND, "text/plain; charset=utf-8", Bytes::from("not found\n")),
+        None => (
+            StatusCode::NOT_FOUND,
+            "text/plain; charset=utf-8",
+            Bytes::from("not found\n"),
+        ),
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         // The next commit may replace every file.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ),
         (COMMIT_HEADER, site.commit.clone()),
     ];
     (status, headers, content).into_response()
@@ -102,17 +122,32 @@ mod tests {
     use super::*;
 
     fn mk_site() -> Site {
-        let files = [("index.html", "home"), ("docs/index.html", "docs"), ("a.css", "body{}")];
+        let files = [
+            ("index.html", "home"),
+            ("docs/index.html", "docs"),
+            ("a.css", "body{}"),
+        ];
         let files = files.map(|(name, text)| (name.to_owned(), Bytes::from(text)));
-        Site { commit: HeaderValue::from_static("abc123"), files: Arc::new(BTreeMap::from(files)) }
+        Site {
+            commit: HeaderValue::from_static("abc123"),
+            files: Arc::new(BTreeMap::from(files)),
+        }
     }
 
     async fn ask(method: Method, path: &str) -> (StatusCode, axum::http::HeaderMap, String) {
-        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(Body::empty())
+            .unwrap();
         let response = mk_site().router().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        (parts.status, parts.headers, String::from_utf8(body.to_vec()).unwrap())
+        (
+            parts.status,
+            parts.headers,
+            String::from_utf8(body.to_vec()).unwrap(),
+        )
     }
 
     #[tokio::test]
@@ -125,14 +160,24 @@ mod tests {
     #[tokio::test]
     async fn every_answer_carries_the_commit() {
         for path in ["/", "/a.css", "/healthz", "/missing"] {
-            assert_eq!(ask(Method::GET, path).await.1[&COMMIT_HEADER], "abc123", "{path}");
+            assert_eq!(
+                ask(Method::GET, path).await.1[&COMMIT_HEADER],
+                "abc123",
+                "{path}"
+            );
         }
     }
 
     #[tokio::test]
     async fn files_have_their_type_and_missing_ones_are_missing() {
-        assert_eq!(ask(Method::GET, "/a.css").await.1[header::CONTENT_TYPE], "text/css; charset=utf-8");
+        assert_eq!(
+            ask(Method::GET, "/a.css").await.1[header::CONTENT_TYPE],
+            "text/css; charset=utf-8"
+        );
         assert_eq!(ask(Method::GET, "/b.css").await.0, StatusCode::NOT_FOUND);
-        assert_eq!(ask(Method::POST, "/").await.0, StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(
+            ask(Method::POST, "/").await.0,
+            StatusCode::METHOD_NOT_ALLOWED
+        );
     }
 }

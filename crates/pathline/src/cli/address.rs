@@ -44,7 +44,8 @@ impl FromStr for Address {
         if host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
             return Err(ParseError::BareIpv6);
         }
-        port.parse::<u16>().map_err(|_| ParseError::BadPort(port.to_owned()))?;
+        port.parse::<u16>()
+            .map_err(|_| ParseError::BadPort(port.to_owned()))?;
         Ok(Self(text.to_owned()))
     }
 }
@@ -73,8 +74,14 @@ mod tests {
         let error = |text: &str| text.parse::<Address>().unwrap_err();
         assert_eq!(error("7700"), ParseError::NoPort);
         assert_eq!(error(":7700"), ParseError::NoPort);
-        assert_eq!(error("localhost:http"), ParseError::BadPort("http".to_owned()));
-        assert_eq!(error("localhost:70000"), ParseError::BadPort("70000".to_owned()));
+        assert_eq!(
+            error("localhost:http"),
+            ParseError::BadPort("http".to_owned())
+        );
+        assert_eq!(
+            error("localhost:70000"),
+            ParseError::BadPort("70000".to_owned())
+        );
         assert_eq!(error("::1:80"), ParseError::BareIpv6);
     }
 }

@@ -12,15 +12,17 @@ use crate::settings;
 use crate::signals::Signals;
 
 pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure> {
-    let timeout = Duration::try_from(args.timeout).map_err(|_| {
-        Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage)
-    })?;
+    let timeout = Duration::try_from(args.timeout)
+        .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))?;
     let mut signals = Signals::listen()?;
     let mut scene = Scene::open(args.dir.as_deref())?;
     logs::start(&settings::verbosity(log), Sink::File(scene.create_log()?))?;
     let outcome = perform(args, timeout, &scene, &mut signals).await;
     if outcome.is_err() && scene.is_temporary() {
-        say(&format!("everything is still in {}", scene.root().display()));
+        say(&format!(
+            "everything is still in {}",
+            scene.root().display()
+        ));
         scene.keep();
     }
     scene.close()?;
@@ -37,11 +39,8 @@ async fn perform(
     let display = Display::new();
     display.line(&format!("Setting up in {}", scene.root().display()));
     display.doing("starting Pathline");
-    let options = options(scene);
-    let mut instance = tokio::select! {
-        started = Instance::start(&options) => started?,
-        _ = signals.next() => return Ok(Exit::Yes),
-    };
+    // Not cut short by a signal: it takes a moment, and the directory is removed after it.
+    let mut instance = Instance::start(&options(scene)).await?;
     let shown = tokio::select! {
         outcome = show(args, timeout, scene, &display, &mut instance) => outcome,
         name = signals.next() => {
@@ -70,12 +69,20 @@ async fn show(
     }
     let summary = performance.summary(instance);
     print_data(args.output.format, &summary, |out| {
-        if args.once { summary.write_text(out) } else { summary.write_invitation(out) }
+        if args.once {
+            summary.write_text(out)
+        } else {
+            summary.write_invitation(out)
+        }
     })?;
     if args.once {
         return Ok(());
     }
-    let fate = if scene.is_temporary() { "removes everything" } else { "stops it" };
+    let fate = if scene.is_temporary() {
+        "removes everything"
+    } else {
+        "stops it"
+    };
     say(&format!("\nCtrl-C {fate}."));
     tokio::select! {
         ended = performance.encore() => ended,
@@ -85,5 +92,9 @@ async fn show(
 
 fn options(scene: &Scene) -> Options {
     let any_free: Address = "127.0.0.1:0".parse().expect("it is an address");
-    Options { data_dir: scene.data_dir(), listen: any_free.clone(), kube_listen: any_free }
+    Options {
+        data_dir: scene.data_dir(),
+        listen: any_free.clone(),
+        kube_listen: any_free,
+    }
 }

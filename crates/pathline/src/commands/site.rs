@@ -18,10 +18,18 @@ pub(crate) async fn run(args: &SiteArgs, log: &LogArgs) -> Result<Exit, Failure>
     let site = Site::open(&manifest)?;
     let listener = pathline_server::listen(args.listen.as_str(), "--listen").await?;
     let address = pathline_server::reachable(listener.local_addr()?);
-    tracing::info!(commit = site.commit(), files = site.len(), "serving on http://{address}");
+    tracing::info!(
+        commit = site.commit(),
+        files = site.len(),
+        "serving on http://{address}"
+    );
 
     let shutdown = CancellationToken::new();
-    let mut server = pin!(pathline_server::serve(listener, site.router(), shutdown.clone()));
+    let mut server = pin!(pathline_server::serve(
+        listener,
+        site.router(),
+        shutdown.clone()
+    ));
     tokio::select! {
         ended = &mut server => {
             ended.map_err(anyhow::Error::from)?;

@@ -24,7 +24,9 @@ pub(crate) struct Display {
 impl Display {
     /// Returns a display that fits where stderr goes.
     pub(crate) fn new() -> Self {
-        Self { spinner: io::stderr().is_terminal().then(new_spinner) }
+        Self {
+            spinner: io::stderr().is_terminal().then(new_spinner),
+        }
     }
 
     /// Prints a line that stays.
@@ -55,7 +57,11 @@ impl Display {
 
     pub(super) fn made(&self, commit: &Commit) {
         self.line("");
-        self.line(&format!("{NAME}{}{NAME:#}  {}", short(&commit.id), commit.subject));
+        self.line(&format!(
+            "{NAME}{}{NAME:#}  {}",
+            short(&commit.id),
+            commit.subject
+        ));
     }
 
     pub(super) fn next(&self, commit: &Commit, stage: Stage) {
@@ -73,7 +79,10 @@ impl Display {
     pub(super) fn failed(&self, commit: &Commit, stage: Stage, trouble: &Trouble) {
         let (id, age) = (short(&commit.id), age(commit.made_at));
         let done = stage.done();
-        self.line(&format!("{NAME}{id}{NAME:#}  {age:>7}  {BAD}not {done}{BAD:#}  {}", trouble.object));
+        self.line(&format!(
+            "{NAME}{id}{NAME:#}  {age:>7}  {BAD}not {done}{BAD:#}  {}",
+            trouble.object
+        ));
         self.trouble(trouble);
     }
 
@@ -92,7 +101,11 @@ impl Display {
 /// Returns the time since then, as people say it.
 fn age(then: SystemTime) -> String {
     let seconds = then.elapsed().unwrap_or_default().as_secs_f64();
-    if seconds < 60.0 { format!("+{seconds:.1}s") } else { format!("+{:.0}m{:02.0}s", (seconds / 60.0).floor(), seconds % 60.0) }
+    if seconds < 60.0 {
+        format!("+{seconds:.1}s")
+    } else {
+        format!("+{:.0}m{:02.0}s", (seconds / 60.0).floor(), seconds % 60.0)
+    }
 }
 
 fn new_spinner() -> ProgressBar {

@@ -14,8 +14,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Variables that would make `git` work on another repository than the one we name, as they do
 /// when we are started from a git hook.
-const MISLEADING: [&str; 5] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
+const MISLEADING: [&str; 5] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_COMMON_DIR",
+];
 
 /// Why git did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -23,14 +28,19 @@ pub(crate) enum GitError {
     #[error("cannot run `git`")]
     Missing(#[source] io::Error),
     #[error("`git {command}` in {} failed: {stderr}", .directory.display())]
-    Failed { command: String, directory: PathBuf, stderr: String },
+    Failed {
+        command: String,
+        directory: PathBuf,
+        stderr: String,
+    },
     #[error("`git {command}` in {} did not end within {} seconds", .directory.display(), TIMEOUT.as_secs())]
     TimedOut { command: String, directory: PathBuf },
 }
 
 impl Hint for GitError {
     fn hint(&self) -> Option<String> {
-        matches!(self, Self::Missing(_)).then(|| "the demo needs git; install it and try again".to_owned())
+        matches!(self, Self::Missing(_))
+            .then(|| "the demo needs git; install it and try again".to_owned())
     }
 }
 
@@ -57,7 +67,11 @@ pub(super) async fn git(directory: &Path, args: &[&str]) -> Result<String, GitEr
     if !output.status.success() {
         let (command, directory) = named();
         let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(GitError::Failed { command, directory, stderr });
+        return Err(GitError::Failed {
+            command,
+            directory,
+            stderr,
+        });
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

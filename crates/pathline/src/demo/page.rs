@@ -27,7 +27,9 @@ pub(super) async fn fetch(address: (Ipv4Addr, u16)) -> io::Result<String> {
 /// HTTP/1.0 has neither chunks nor connections that stay open, so the body is what follows.
 async fn exchange(address: (Ipv4Addr, u16)) -> io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
-    stream.write_all(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").await?;
+    stream
+        .write_all(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        .await?;
     let mut answer = String::new();
     stream.take(MAX_BYTES).read_to_string(&mut answer).await?;
     Ok(answer)
@@ -42,7 +44,9 @@ mod tests {
     use super::*;
 
     async fn serve(router: Router) -> (Ipv4Addr, u16) {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move { axum::serve(listener, router).await });
         (Ipv4Addr::LOCALHOST, port)

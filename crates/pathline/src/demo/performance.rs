@@ -19,6 +19,8 @@ use crate::report::{Exit, Failure};
 
 /// How long to wait before a page is asked for again.
 const PAGE_PAUSE: Duration = Duration::from_millis(200);
+/// How long a process that says it is ready may take to show its page.
+const PAGE_PATIENCE: Duration = Duration::from_secs(15);
 
 /// A demo under way.
 pub(crate) struct Performance<'a> {
@@ -33,7 +35,14 @@ pub(crate) struct Performance<'a> {
 impl<'a> Performance<'a> {
     pub(crate) fn new(scene: &'a Scene, display: &'a Display, client: Client) -> Self {
         let sights = watch::sights(&client);
-        Self { scene, display, client, sights, story: Story::default(), arrivals: Vec::new() }
+        Self {
+            scene,
+            display,
+            client,
+            sights,
+            story: Story::default(),
+            arrivals: Vec::new(),
+        }
     }
 
     /// Shows two commits arrive, or says within `timeout` why one does not.
@@ -46,20 +55,21 @@ impl<'a> Performance<'a> {
 
     /// Follows whatever the user commits, for as long as it is polled.
     pub(crate) async fn encore(&mut self) -> Result<(), Failure> {
-        let mut last = self.story.fetched().map(str::to_owned);
+        let mut shown = self.story.fetched().map(str::to_owned);
         loop {
-            let Some(sight) = self.sights.next().await else { return Ok(()) };
-            self.story.see(sight);
             let fetched = self.story.fetched().map(str::to_owned);
-            if fetched == last {
-                continue;
-            }
-            last.clone_from(&fetched);
-            if let Some(id) = fetched {
-                let commit = self.scene.look_up(&id).await?;
-                // A commit that fails has been shown; the next one may do better.
-                let _ = self.follow(&commit).await;
-                last = self.story.fetched().map(str::to_owned);
+            match fetched.filter(|fetched| shown.as_ref() != Some(fetched)) {
+                Some(id) => {
+                    let commit = self.scene.look_up(&id).await?;
+                    // One that does not arrive has been shown; the next one may do better.
+                    let _ = self.follow(&commit).await;
+                    self.display.rest();
+                    shown = Some(id);
+                }
+                None => {
+                    let sight = self.sights.next().await.context("the watches have ended")?;
+                    self.story.see(sight);
+                }
             }
         }
     }
@@ -86,57 +96,90 @@ impl<'a> Performance<'a> {
             watch::apply(&self.client, &object).await?;
         }
         self.follow(&first).await?;
-        let second = self.scene.change_message("Hello again", "Say hello again").await?;
+        let second = self
+            .scene
+            .change_message("Hello again", "Say hello again")
+            .await?;
         self.follow(&second).await
     }
 
-    /// Tells how the commit comes along until its page is there, or until it fails.
+    /// Tells how the commit comes along until its page is there, or until it cannot get there.
     async fn follow(&mut self, commit: &Commit) -> Result<(), Failure> {
         self.display.made(commit);
         self.story.follow(&commit.id);
         let mut stages = Vec::new();
-        while let Some(stage) = self.story.next() {
-            self.display.next(commit, stage);
+        loop {
             for news in self.story.news() {
-                match news {
-                    News::Reached { stage, detail } => {
-                        let detail = self.arrive(commit, stage, detail).await;
-                        self.display.reached(commit, stage, &detail);
-                        let seconds = commit.made_at.elapsed().unwrap_or_default().as_secs_f64();
-                        stages.push(Reached { stage, seconds });
-                    }
-                    News::Failed { stage, trouble } => {
-                        self.display.failed(commit, stage, &trouble);
-                        return Err(failed(commit, stage, &trouble));
-                    }
-                }
+                stages.extend(self.tell(commit, news).await?);
             }
-            if self.story.next().is_some() {
-                let sight = self.sights.next().await.context("the watches have ended")?;
-                self.story.see(sight);
-            }
+            let Some(stage) = self.story.next() else {
+                break;
+            };
+            self.display.next(commit, stage);
+            let sight = self.sights.next().await.context("the watches have ended")?;
+            self.story.see(sight);
         }
         self.display.rest();
         let Commit { id, subject, .. } = commit.clone();
-        self.arrivals.push(Arrival { commit: id, subject, stages });
+        self.arrivals.push(Arrival {
+            commit: id,
+            subject,
+            stages,
+        });
         Ok(())
     }
 
-    /// A commit is running when its page says so, and not before.
-    async fn arrive(&self, commit: &Commit, stage: Stage, detail: String) -> String {
-        if stage != Stage::Running {
-            return detail;
-        }
-        let (host, port) = self.scene.site();
-        loop {
-            match page::fetch((host, port)).await {
-                Ok(page) if page.contains(&commit.id) => {
-                    return format!("http://{host}:{port} shows {}", short(&commit.id));
-                }
-                Ok(_) => tracing::info!("the page does not show {} yet", commit.id),
-                Err(error) => tracing::info!("the page is not there yet: {error}"),
+    async fn tell(&self, commit: &Commit, news: News) -> Result<Option<Reached>, Failure> {
+        match news {
+            News::Reached { stage, detail } => {
+                let detail = match stage {
+                    Stage::Running => self.see_page(commit).await?,
+                    _ => detail,
+                };
+                self.display.reached(commit, stage, &detail);
+                let seconds = commit.made_at.elapsed().unwrap_or_default().as_secs_f64();
+                Ok(Some(Reached { stage, seconds }))
             }
-            tokio::time::sleep(PAGE_PAUSE).await;
+            News::Failed { stage, trouble } => {
+                self.display.failed(commit, stage, &trouble);
+                let (
+                    id,
+                    Trouble {
+                        object, message, ..
+                    },
+                ) = (short(&commit.id), trouble);
+                let done = stage.done();
+                Err(Failure::new(format!(
+                    "{id} was not {done}: {object} says {message}"
+                )))
+            }
+            News::Overtaken { by } => {
+                let told = format!("{} was overtaken by {}", short(&commit.id), short(&by));
+                self.display.line(&told);
+                Err(Failure::new(told))
+            }
+        }
+    }
+
+    /// A commit is running when its page says so, and not before.
+    async fn see_page(&self, commit: &Commit) -> Result<String, Failure> {
+        let (host, port) = self.scene.site();
+        let looking = async {
+            loop {
+                match page::fetch((host, port)).await {
+                    Ok(page) if page.contains(&commit.id) => break,
+                    Ok(_) => tracing::info!("the page does not show {} yet", commit.id),
+                    Err(error) => tracing::info!("the page is not there yet: {error}"),
+                }
+                tokio::time::sleep(PAGE_PAUSE).await;
+            }
+        };
+        let id = short(&commit.id);
+        match tokio::time::timeout(PAGE_PATIENCE, looking).await {
+            Ok(()) => Ok(format!("http://{host}:{port} shows {id}")),
+            Err(_) => Err(Failure::new(format!(
+                "http://{host}:{port} does not show {id}"
+            ))),
         }
     }
 
@@ -146,16 +189,17 @@ impl<'a> Performance<'a> {
         self.display.rest();
         self.display.trouble(&trouble);
         let seconds = timeout.as_secs();
-        Failure::new(format!("after {seconds} seconds, {} is still not {}", trouble.object, stage.done()))
-            .with_hint(format!(
-                "the log is {}; `--timeout` allows more time",
-                trouble.log_path.unwrap_or_else(|| self.scene.log_path().display().to_string())
-            ))
-            .with_exit(Exit::TimedOut)
+        Failure::new(format!(
+            "after {seconds} seconds, {} is still not {}",
+            trouble.object,
+            stage.done()
+        ))
+        .with_hint(format!(
+            "the log is {}; `--timeout` allows more time",
+            trouble
+                .log_path
+                .unwrap_or_else(|| self.scene.log_path().display().to_string())
+        ))
+        .with_exit(Exit::TimedOut)
     }
-}
-
-fn failed(commit: &Commit, stage: Stage, trouble: &Trouble) -> Failure {
-    let Trouble { object, message, .. } = trouble;
-    Failure::new(format!("{} was not {}: {object} says {message}", short(&commit.id), stage.done()))
 }

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 macro_rules! hello {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../examples/hello/", $name)))
+        (
+            $name,
+            include_str!(concat!("../../../../examples/hello/", $name)),
+        )
     };
 }
 
@@ -38,7 +41,8 @@ pub(super) struct Targets {
 
 /// Returns name and content of every file of the sample application.
 pub(super) fn app_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    APP.into_iter().map(|(path, text)| (path.trim_start_matches("app/"), text))
+    APP.into_iter()
+        .map(|(path, text)| (path.trim_start_matches("app/"), text))
 }
 
 /// Returns the objects of the example, pointed at this demo.
@@ -50,7 +54,10 @@ pub(super) fn objects(targets: &Targets) -> anyhow::Result<Vec<DynamicObject>> {
             .with_context(|| format!("examples/hello/{name} is malformed"))?;
         for mut document in documents {
             point(&mut document, targets);
-            objects.push(serde_json::from_value(document).with_context(|| format!("in examples/hello/{name}"))?);
+            objects.push(
+                serde_json::from_value(document)
+                    .with_context(|| format!("in examples/hello/{name}"))?,
+            );
         }
     }
     Ok(objects)
@@ -60,7 +67,8 @@ fn point(object: &mut Value, targets: &Targets) {
     match object["kind"].as_str() {
         Some("Workload") => {
             object["spec"]["source"]["git"]["url"] = json!(targets.app_url);
-            object["spec"]["params"] = json!([{"name": "manifests", "value": targets.manifests_url}]);
+            object["spec"]["params"] =
+                json!([{"name": "manifests", "value": targets.manifests_url}]);
         }
         Some("Deliverable") => {
             object["spec"]["source"]["git"]["url"] = json!(targets.manifests_url);
@@ -90,7 +98,10 @@ mod tests {
         assert_eq!(objects.len(), 10);
         let text = serde_json::to_string(&objects).unwrap();
         assert!(!text.contains("/tmp/pathline-hello"), "{text}");
-        assert!(text.contains("file:///here/app") && text.contains("4711"), "{text}");
+        assert!(
+            text.contains("file:///here/app") && text.contains("4711"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -103,10 +114,18 @@ mod tests {
         let there: BTreeSet<_> = objects.iter().map(named).collect();
         let mut referred = 0;
         for object in &objects {
-            for resource in object.data["spec"]["resources"].as_array().into_iter().flatten() {
+            for resource in object.data["spec"]["resources"]
+                .as_array()
+                .into_iter()
+                .flatten()
+            {
                 let template = &resource["templateRef"];
-                let wanted = [&template["kind"], &template["name"]].map(|v| v.as_str().unwrap().to_owned());
-                assert!(there.contains(&wanted.clone().into()), "{wanted:?} is missing");
+                let wanted =
+                    [&template["kind"], &template["name"]].map(|v| v.as_str().unwrap().to_owned());
+                assert!(
+                    there.contains(&wanted.clone().into()),
+                    "{wanted:?} is missing"
+                );
                 referred += 1;
             }
         }
@@ -117,8 +136,9 @@ mod tests {
     fn application_embeds_every_file_of_its_directory() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/hello/app");
         let on_disk = std::fs::read_dir(directory).unwrap();
-        let on_disk: BTreeSet<_> =
-            on_disk.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let on_disk: BTreeSet<_> = on_disk
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         let embedded: BTreeSet<_> = app_files().map(|(name, _)| name.to_owned()).collect();
         assert_eq!(embedded, on_disk);
     }

@@ -43,7 +43,11 @@ impl Scene {
                 (temporary.path().canonicalize()?, Some(temporary))
             }
         };
-        Ok(Self { root, temporary, site_port: free_port()? })
+        Ok(Self {
+            root,
+            temporary,
+            site_port: free_port()?,
+        })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -79,7 +83,9 @@ impl Scene {
     /// Removes the directory if it is ours to remove.
     pub(crate) fn close(self) -> anyhow::Result<()> {
         match self.temporary {
-            Some(temporary) => temporary.close().context("cannot remove the temporary directory"),
+            Some(temporary) => temporary
+                .close()
+                .context("cannot remove the temporary directory"),
             None => Ok(()),
         }
     }
@@ -139,7 +145,11 @@ impl Scene {
     }
 
     /// Changes the message of the application, and commits that.
-    pub(super) async fn change_message(&self, message: &str, subject: &str) -> Result<Commit, Failure> {
+    pub(super) async fn change_message(
+        &self,
+        message: &str,
+        subject: &str,
+    ) -> Result<Commit, Failure> {
         fs::write(self.app().join("message.txt"), format!("{message}\n"))?;
         Ok(self.commit(subject).await?)
     }
@@ -149,9 +159,14 @@ impl Scene {
         let app = self.app();
         let subject = git(&app, &["log", "-1", "--format=%s", id, "--"]).await?;
         // A commit knows its time to the second; the branch was written when it was made.
-        let branch = fs::metadata(app.join(".git/refs/heads/main")).and_then(|file| file.modified());
+        let branch =
+            fs::metadata(app.join(".git/refs/heads/main")).and_then(|file| file.modified());
         let made_at = branch.unwrap_or_else(|_| SystemTime::now());
-        Ok(Commit { id: id.to_owned(), subject, made_at })
+        Ok(Commit {
+            id: id.to_owned(),
+            subject,
+            made_at,
+        })
     }
 }
 
@@ -168,12 +183,15 @@ fn empty_directory(dir: &Path) -> Result<PathBuf, Failure> {
 
 /// Another program may take the port before the application does; the demo then says so.
 fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot find a free port")?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot find a free port")?;
     Ok(listener.local_addr()?.port())
 }
 
 fn file_url(path: &Path) -> String {
-    Url::from_file_path(path).expect("the root of a scene is absolute").into()
+    Url::from_file_path(path)
+        .expect("the root of a scene is absolute")
+        .into()
 }
 
 #[cfg(test)]
@@ -185,14 +203,26 @@ mod tests {
         let scene = Scene::open(None).unwrap();
         scene.set_up().await.unwrap();
         let first = scene.commit("Say hello").await.unwrap();
-        let second = scene.change_message("Hello again", "Say it again").await.unwrap();
+        let second = scene
+            .change_message("Hello again", "Say it again")
+            .await
+            .unwrap();
 
-        let log = git(&scene.app(), &["log", "--format=%H %s", "main"]).await.unwrap();
+        let log = git(&scene.app(), &["log", "--format=%H %s", "main"])
+            .await
+            .unwrap();
 
-        assert_eq!(log, format!("{} Say it again\n{} Say hello", second.id, first.id));
+        assert_eq!(
+            log,
+            format!("{} Say it again\n{} Say hello", second.id, first.id)
+        );
         assert_eq!(second.subject, "Say it again");
         assert!(second.made_at >= first.made_at);
-        assert!(git(&scene.manifests(), &["rev-parse", "main"]).await.is_err());
+        assert!(
+            git(&scene.manifests(), &["rev-parse", "main"])
+                .await
+                .is_err()
+        );
     }
 
     #[test]

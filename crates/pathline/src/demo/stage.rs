@@ -15,8 +15,14 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Fetched, Self::Tested, Self::Built, Self::Written, Self::Delivered, Self::Running];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Fetched,
+        Self::Tested,
+        Self::Built,
+        Self::Written,
+        Self::Delivered,
+        Self::Running,
+    ];
 
     /// Returns the word for a commit that has come this far.
     pub(super) fn done(self) -> &'static str {

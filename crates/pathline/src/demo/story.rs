@@ -23,6 +23,8 @@ pub(super) enum News {
     Reached { stage: Stage, detail: String },
     /// It will not come this far.
     Failed { stage: Stage, trouble: Trouble },
+    /// It was fetched, but a newer commit was fetched before it was running.
+    Overtaken { by: String },
 }
 
 /// Why a commit does not come further, as far as the cluster knows.
@@ -49,7 +51,10 @@ impl Story {
     /// Takes in the newest state of an object.
     pub(super) fn see(&mut self, object: Value) {
         let resource = object["metadata"]["labels"]["carto.run/resource-name"].as_str();
-        match (resource.map(str::to_owned), object["kind"].as_str().map(str::to_owned)) {
+        match (
+            resource.map(str::to_owned),
+            object["kind"].as_str().map(str::to_owned),
+        ) {
             (Some(resource), _) => drop(self.stamped.insert(resource, object)),
             (None, Some(kind)) => drop(self.owners.insert(kind, object)),
             (None, None) => {}
@@ -65,28 +70,51 @@ impl Story {
             .into_iter()
             .filter(|stage| Some(*stage) > self.reached)
             // A station further on implies those before it, even if their objects have moved on.
-            .filter(|stage| Stage::ALL.iter().any(|further| further >= stage && self.is_at(*further)))
-            .map(|stage| News::Reached { stage, detail: self.detail(stage) })
+            .filter(|stage| {
+                Stage::ALL
+                    .iter()
+                    .any(|further| further >= stage && self.is_at(*further))
+            })
+            .map(|stage| News::Reached {
+                stage,
+                detail: self.detail(stage),
+            })
             .collect();
         if let Some(News::Reached { stage, .. }) = news.last() {
             self.reached = Some(*stage);
         }
-        if let Some(stage) = self.next()
-            && self.has_failed(stage)
-        {
-            news.push(News::Failed { stage, trouble: self.trouble(stage) });
-        }
+        news.extend(self.end_of_the_road());
         news
+    }
+
+    /// Returns why the commit will not come further, if that is certain.
+    fn end_of_the_road(&self) -> Option<News> {
+        let stage = self.next()?;
+        if self.has_failed(stage) {
+            return Some(News::Failed {
+                stage,
+                trouble: self.trouble(stage),
+            });
+        }
+        let newer = self
+            .fetched()
+            .filter(|fetched| self.reached.is_some() && *fetched != self.commit)?;
+        Some(News::Overtaken {
+            by: newer.to_owned(),
+        })
     }
 
     /// Returns the station the commit has to reach next, if it is not running yet.
     pub(super) fn next(&self) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| Some(*stage) > self.reached)
+        Stage::ALL
+            .into_iter()
+            .find(|stage| Some(*stage) > self.reached)
     }
 
     /// Returns the commit that the path has fetched last.
     pub(super) fn fetched(&self) -> Option<&str> {
-        self.text(Stage::Fetched, "/status/artifact/revision").and_then(commit_of)
+        self.text(Stage::Fetched, "/status/artifact/revision")
+            .and_then(commit_of)
     }
 
     /// Returns what the cluster says about a station that is not reached.
@@ -110,17 +138,24 @@ impl Story {
 
     fn is_at(&self, stage: Stage) -> bool {
         match stage {
-            Stage::Fetched => self.revision_is(stage, "/status/artifact/revision", Some(&self.commit)),
+            Stage::Fetched => {
+                self.revision_is(stage, "/status/artifact/revision", Some(&self.commit))
+            }
             Stage::Tested | Stage::Built => {
                 self.revision_is(stage, "/status/source/revision", Some(&self.commit))
             }
             Stage::Written => self.manifest_commit.is_some(),
-            Stage::Delivered => {
-                self.revision_is(stage, "/status/artifact/revision", self.manifest_commit.as_ref())
-            }
+            Stage::Delivered => self.revision_is(
+                stage,
+                "/status/artifact/revision",
+                self.manifest_commit.as_ref(),
+            ),
             Stage::Running => {
-                self.revision_is(stage, "/status/running/source/revision", self.manifest_commit.as_ref())
-                    && self.condition_is(stage, "Ready", "True")
+                self.revision_is(
+                    stage,
+                    "/status/running/source/revision",
+                    self.manifest_commit.as_ref(),
+                ) && self.condition_is(stage, "Ready", "True")
             }
         }
     }
@@ -128,8 +163,11 @@ impl Story {
     /// Returns the manifest commit that says our commit should run.
     fn written_as(&self) -> Option<String> {
         let manifest = self.text(Stage::Written, "/spec/files/site.yaml")?;
-        let ours = manifest.contains(&self.commit) && self.condition_is(Stage::Written, "Ready", "True");
-        self.text(Stage::Written, "/status/commit").filter(|_| ours).map(str::to_owned)
+        let ours =
+            manifest.contains(&self.commit) && self.condition_is(Stage::Written, "Ready", "True");
+        self.text(Stage::Written, "/status/commit")
+            .filter(|_| ours)
+            .map(str::to_owned)
     }
 
     /// Only a task can fail for good; everything else is tried again.
@@ -148,7 +186,10 @@ impl Story {
             Stage::Tested => format!("{kind}/{name} passed"),
             Stage::Built => {
                 let archive = text("/status/outputs/archive");
-                format!("{kind}/{name} made {}", archive.rsplit('/').next().unwrap_or(archive))
+                format!(
+                    "{kind}/{name} made {}",
+                    archive.rsplit('/').next().unwrap_or(archive)
+                )
             }
             Stage::Written => {
                 let commit = self.manifest_commit.as_deref().unwrap_or_default();
@@ -169,11 +210,16 @@ impl Story {
     }
 
     fn text(&self, stage: Stage, pointer: &str) -> Option<&str> {
-        self.stamped.get(stage.resource())?.pointer(pointer)?.as_str()
+        self.stamped
+            .get(stage.resource())?
+            .pointer(pointer)?
+            .as_str()
     }
 
     fn revision_is(&self, stage: Stage, pointer: &str, commit: Option<&String>) -> bool {
-        self.text(stage, pointer).and_then(commit_of).is_some_and(|seen| Some(seen) == commit.map(String::as_str))
+        self.text(stage, pointer)
+            .and_then(commit_of)
+            .is_some_and(|seen| Some(seen) == commit.map(String::as_str))
     }
 
     /// A condition counts only if it speaks about the newest spec.
@@ -197,15 +243,28 @@ fn commit_of(revision: &str) -> Option<&str> {
 }
 
 fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
-    object["status"]["conditions"].as_array().into_iter().flatten()
+    object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
 }
 
 /// Returns what the first condition that is not true says.
 fn unmet_condition(object: &Value) -> Option<String> {
     let condition = conditions(object).find(|condition| condition["status"] != "True")?;
-    let (kind, reason) = (condition["type"].as_str()?, condition["reason"].as_str().unwrap_or("Unknown"));
+    let (kind, reason) = (
+        condition["type"].as_str()?,
+        condition["reason"].as_str().unwrap_or("Unknown"),
+    );
     let message = condition["message"].as_str().unwrap_or_default();
-    Some(format!("{kind} is {}: {reason} {message}", condition["status"].as_str()?).trim_end().to_owned())
+    Some(
+        format!(
+            "{kind} is {}: {reason} {message}",
+            condition["status"].as_str()?
+        )
+        .trim_end()
+        .to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -42,9 +42,17 @@ impl Summary {
     /// Writes what arrived.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
-        for Arrival { commit, subject, stages } in &self.commits {
+        for Arrival {
+            commit,
+            subject,
+            stages,
+        } in &self.commits
+        {
             let seconds = stages.last().map_or(0.0, |reached| reached.seconds);
-            writeln!(out, "{commit} is running, {seconds:.1}s after it was made: {subject}")?;
+            writeln!(
+                out,
+                "{commit} is running, {seconds:.1}s after it was made: {subject}"
+            )?;
         }
         Ok(())
     }

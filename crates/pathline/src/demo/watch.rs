@@ -3,8 +3,8 @@
 use anyhow::Context;
 use futures::stream::{BoxStream, StreamExt, select_all};
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, TypeMeta};
-use kube::runtime::watcher::{self, watcher};
 use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, watcher};
 use kube::{Client, ResourceExt};
 use serde_json::Value;
 

@@ -27,13 +27,20 @@ pub(crate) enum ConfigError {
     Read { path: PathBuf, source: io::Error },
     /// It is not what a configuration file looks like.
     #[error("{}:{line}:{column}: {message}", .path.display())]
-    Parse { path: PathBuf, line: u64, column: u64, message: String },
+    Parse {
+        path: PathBuf,
+        line: u64,
+        column: u64,
+        message: String,
+    },
 }
 
 impl Hint for ConfigError {
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Read { .. } => "`--config` (or PATHLINE_CONFIG) must name a readable file".to_owned(),
+            Self::Read { .. } => {
+                "`--config` (or PATHLINE_CONFIG) must name a readable file".to_owned()
+            }
             Self::Parse { .. } => "`pathline help up` shows every key".to_owned(),
         })
     }
@@ -45,8 +52,10 @@ impl Hint for ConfigError {
 
 impl ConfigFile {
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
         Self::parse(&text, path)
     }
 
@@ -68,7 +77,9 @@ impl ConfigFile {
 
 /// Returns the error without its place and its excerpt of the file, which we print ourselves.
 fn message(error: &serde_saphyr::Error) -> String {
-    let whole = error.without_snippet().render_with_formatter(&UserMessageFormatter);
+    let whole = error
+        .without_snippet()
+        .render_with_formatter(&UserMessageFormatter);
     let line = whole.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).to_owned()
 }
@@ -78,7 +89,9 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        ConfigFile::parse(text, Path::new("p.yaml")).unwrap_err().to_string()
+        ConfigFile::parse(text, Path::new("p.yaml"))
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]

@@ -50,7 +50,10 @@ impl Hint for ArchiveError {
 
 /// Returns the files of the archive by their path.
 pub(super) fn read(path: &Path) -> Result<Files, ArchiveError> {
-    read_file(path).map_err(|source| ArchiveError { archive: path.to_owned(), source })
+    read_file(path).map_err(|source| ArchiveError {
+        archive: path.to_owned(),
+        source,
+    })
 }
 
 fn read_file(path: &Path) -> Result<Files, Problem> {
@@ -72,7 +75,11 @@ fn read_entries(archive: &mut Archive<impl Read>) -> Result<Files, Problem> {
         }
         files.extend(read_entry(entry?)?);
     }
-    if files.is_empty() { Err(Problem::Empty) } else { Ok(files) }
+    if files.is_empty() {
+        Err(Problem::Empty)
+    } else {
+        Ok(files)
+    }
 }
 
 /// Returns name and content of a file, or nothing for a directory.
@@ -141,7 +148,10 @@ mod tests {
             ("css/a.css", EntryType::Regular, b"body{}"),
         ]);
         let files = read(archive.path()).unwrap();
-        assert_eq!(files.keys().collect::<Vec<_>>(), ["css/a.css", "index.html"]);
+        assert_eq!(
+            files.keys().collect::<Vec<_>>(),
+            ["css/a.css", "index.html"]
+        );
         assert_eq!(files["index.html"], "home");
     }
 
@@ -155,16 +165,27 @@ mod tests {
 
     #[test]
     fn links_and_devices_are_refused() {
-        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Fifo, EntryType::Char] {
+        for kind in [
+            EntryType::Symlink,
+            EntryType::Link,
+            EntryType::Fifo,
+            EntryType::Char,
+        ] {
             let archive = pack(&[("index.html", kind, b"")]);
-            assert!(matches!(problem(&archive), Problem::NotAFile(_)), "{kind:?}");
+            assert!(
+                matches!(problem(&archive), Problem::NotAFile(_)),
+                "{kind:?}"
+            );
         }
     }
 
     #[test]
     fn small_archive_of_huge_files_is_refused() {
         let zeros = vec![0; 40 << 20];
-        let archive = pack(&[("a", EntryType::Regular, &zeros), ("b", EntryType::Regular, &zeros)]);
+        let archive = pack(&[
+            ("a", EntryType::Regular, &zeros),
+            ("b", EntryType::Regular, &zeros),
+        ]);
         assert!(archive.as_file().metadata().unwrap().len() < 1 << 20);
         assert!(matches!(problem(&archive), Problem::TooLarge));
     }

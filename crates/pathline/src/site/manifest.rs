@@ -29,7 +29,10 @@ pub(crate) enum ManifestError {
     #[error("cannot read the manifest {}", .path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("the manifest {} is malformed", .path.display())]
-    Parse { path: PathBuf, source: Box<serde_saphyr::Error> },
+    Parse {
+        path: PathBuf,
+        source: Box<serde_saphyr::Error>,
+    },
     #[error("the manifest {} names the image `{image}`, which is no file:// URL", .path.display())]
     Image { path: PathBuf, image: String },
     #[error("the manifest {} names the commit `{commit}`, which is not a hexadecimal id", .path.display())]
@@ -49,8 +52,10 @@ impl Hint for ManifestError {
 impl Manifest {
     /// Reads and checks the manifest at `path`.
     pub(crate) fn read(path: &Path) -> Result<Self, ManifestError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ManifestError::Read { path: path.to_owned(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| ManifestError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
         Self::parse(&text, path)
     }
 
@@ -67,13 +72,22 @@ impl Manifest {
     fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let options = serde_saphyr::options! { strict_booleans: true };
         let Document { image, commit } = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|source| ManifestError::Parse { path: path.to_owned(), source: source.into() })?;
+            .map_err(|source| ManifestError::Parse {
+                path: path.to_owned(),
+                source: source.into(),
+            })?;
         let local = Url::parse(&image).ok().filter(|url| url.scheme() == "file");
         let Some(archive) = local.and_then(|url| url.to_file_path().ok()) else {
-            return Err(ManifestError::Image { path: path.to_owned(), image });
+            return Err(ManifestError::Image {
+                path: path.to_owned(),
+                image,
+            });
         };
         if commit.is_empty() || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ManifestError::Commit { path: path.to_owned(), commit });
+            return Err(ManifestError::Commit {
+                path: path.to_owned(),
+                commit,
+            });
         }
         Ok(Self { archive, commit })
     }
@@ -96,7 +110,10 @@ mod tests {
 
     #[test]
     fn wrong_manifests_say_what_is_wrong() {
-        assert!(matches!(parse("image: file:///a\n"), Err(ManifestError::Parse { .. })));
+        assert!(matches!(
+            parse("image: file:///a\n"),
+            Err(ManifestError::Parse { .. })
+        ));
         assert!(matches!(
             parse("image: file:///a\ncommit: ab\nport: 1\n"),
             Err(ManifestError::Parse { .. })

@@ -7,13 +7,18 @@ use crate::program::{pathline, stderr};
 
 /// Runs `up` on a configuration file with this text, which must be refused, and returns why.
 fn refusal(text: &str) -> String {
-    let directory = TempDir::new().unwrap();
-    fs::write(directory.path().join("pathline.yaml"), text).unwrap();
+    let directory = TempDir::new().expect("a scratch directory");
+    fs::write(directory.path().join("pathline.yaml"), text).expect("a file in it");
     let mut command = pathline();
-    command.args(["up", "--config", "pathline.yaml"]).current_dir(&directory);
-    let output = command.output().unwrap();
+    command
+        .args(["up", "--config", "pathline.yaml"])
+        .current_dir(&directory);
+    let output = command.output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(!directory.path().join(".pathline").exists(), "nothing is half done");
+    assert!(
+        !directory.path().join(".pathline").exists(),
+        "nothing is half done"
+    );
     stderr(&output)
 }
 
@@ -37,7 +42,10 @@ fn wrong_value_is_named_with_its_place() {
 
 #[test]
 fn missing_file_is_wrong_usage() {
-    let output = pathline().args(["up", "--config", "/nowhere/p.yaml"]).output().unwrap();
+    let output = pathline()
+        .args(["up", "--config", "/nowhere/p.yaml"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_snapshot!(stderr(&output), @"
     error: cannot read the configuration file /nowhere/p.yaml

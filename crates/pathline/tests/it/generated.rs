@@ -14,7 +14,10 @@ fn completions_know_every_command() {
         assert!(output.status.success());
         let script = stdout(&output);
         for command in COMMANDS {
-            assert!(script.contains(command), "{command} is not in the completions of {shell}");
+            assert!(
+                script.contains(command),
+                "{command} is not in the completions of {shell}"
+            );
         }
         assert!(script.contains("kube-listen"), "{shell}");
     }
@@ -44,7 +47,10 @@ fn every_command_has_a_manual_page() {
         .collect();
     pages.sort();
 
-    let mut expected: Vec<_> = COMMANDS.iter().map(|command| format!("pathline-{command}.1")).collect();
+    let mut expected: Vec<_> = COMMANDS
+        .iter()
+        .map(|command| format!("pathline-{command}.1"))
+        .collect();
     expected.push("pathline.1".to_owned());
     expected.sort();
     assert_eq!(pages, expected);

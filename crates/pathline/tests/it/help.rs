@@ -12,7 +12,11 @@ pub(crate) const COMMANDS: [&str; 5] = ["up", "demo", "site", "completions", "ma
 fn help(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{output:?}");
-    stdout(&output).lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    stdout(&output)
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -35,7 +39,9 @@ fn every_command_of_the_help_is_known_to_these_tests() {
     let help = help(&["-h"]);
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.take_while(|line| !line.is_empty());
-    let listed: Vec<_> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    let listed: Vec<_> = listed
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
     assert_eq!(listed, [&COMMANDS[..], &["help"]].concat());
 }
 
@@ -47,7 +53,11 @@ fn reference_holds_the_help_of_every_command() {
     );
     for command in [None].into_iter().chain(COMMANDS.map(Some)) {
         let arguments: Vec<_> = command.into_iter().chain(["--help"]).collect();
-        let title = ["pathline"].into_iter().chain(command).collect::<Vec<_>>().join(" ");
+        let title = ["pathline"]
+            .into_iter()
+            .chain(command)
+            .collect::<Vec<_>>()
+            .join(" ");
         reference += &format!("\n## {title}\n\n```text\n{}\n```\n", help(&arguments));
     }
 
@@ -56,6 +66,9 @@ fn reference_holds_the_help_of_every_command() {
     if fs::read_to_string(&path).unwrap_or_default() != reference {
         let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli.md");
         fs::write(&fresh, reference).unwrap();
-        panic!("docs/cli.md is out of date; `cp {} docs/cli.md`", fresh.display());
+        panic!(
+            "docs/cli.md is out of date; `cp {} docs/cli.md`",
+            fresh.display()
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod config;
 mod demo;
 mod generated;
+mod hello;
 mod help;
 mod program;
 mod site;

@@ -21,13 +21,19 @@ pub(crate) fn pathline() -> Command {
     for variable in ["DATA_DIR", "LISTEN", "KUBE_LISTEN", "CONFIG", "LOG"] {
         command.env_remove(format!("PATHLINE_{variable}"));
     }
-    command.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null());
     command
 }
 
 /// Runs the binary to its end.
 pub(crate) fn run(arguments: &[&str]) -> Output {
-    pathline().args(arguments).output().expect("the binary runs")
+    pathline()
+        .args(arguments)
+        .output()
+        .expect("the binary runs")
 }
 
 pub(crate) fn stdout(output: &Output) -> String {
@@ -48,7 +54,10 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the binary with these arguments, in its scratch directory.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        Self::start_in(Leash::new("pathline-it-").expect("a scratch directory"), arguments)
+        Self::start_in(
+            Leash::new("pathline-it-").expect("a scratch directory"),
+            arguments,
+        )
     }
 
     /// Starts the binary in the scratch directory of one that ran before.
@@ -58,11 +67,18 @@ impl Running {
         let temporary = directory.join("tmp");
         fs::create_dir_all(&temporary).expect("a directory for temporary files");
         let mut command = pathline();
-        command.args(arguments).current_dir(&directory).env("TMPDIR", temporary);
+        command
+            .args(arguments)
+            .current_dir(&directory)
+            .env("TMPDIR", temporary);
         command.stdout(Stdio::piped()).stderr(stderr);
         let mut child = leash.spawn(&mut command).expect("the binary starts");
         let stdout = BufReader::new(child.stdout.take().expect("stdout was asked to be a pipe"));
-        Self { leash, child, stdout }
+        Self {
+            leash,
+            child,
+            stdout,
+        }
     }
 
     /// Waits for one line on stdout.
@@ -100,7 +116,11 @@ impl Running {
     pub(crate) fn wait_for_stderr(&self, what: &str) {
         let deadline = std::time::Instant::now() + PATIENCE;
         while !self.stderr().contains(what) {
-            assert!(std::time::Instant::now() < deadline, "no {what:?} in\n{}", self.stderr());
+            assert!(
+                std::time::Instant::now() < deadline,
+                "no {what:?} in\n{}",
+                self.stderr()
+            );
             thread::yield_now();
         }
     }
@@ -112,7 +132,11 @@ impl Running {
 
     /// Waits for the end, and returns how it ended and what is left of it.
     pub(crate) fn wait(self) -> (ExitStatus, Leash) {
-        let Self { leash, mut child, stdout } = self;
+        let Self {
+            leash,
+            mut child,
+            stdout,
+        } = self;
         // Held until the end, so that the binary can still write to it.
         let _stdout = stdout;
         let (sender, receiver) = mpsc::channel();

@@ -14,33 +14,44 @@ pub(crate) fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").expect("it takes the request");
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers with text");
+    stream
+        .read_to_string(&mut answer)
+        .expect("it answers with text");
     answer
 }
 
 /// Packs a directory with the system's `tar`, as an independent hand.
 fn pack(directory: &Path) -> String {
-    fs::create_dir(directory.join("public")).unwrap();
-    fs::write(directory.join("public/index.html"), "<h1>hello</h1>").unwrap();
-    let packed = Command::new("tar")
-        .args(["-czf", "site.tar.gz", "-C", "public", "."])
+    let script = "mkdir public && printf '<h1>hello</h1>' > public/index.html &&
+        tar -czf site.tar.gz -C public .";
+    let packed = Command::new("sh")
+        .args(["-c", script])
         .current_dir(directory)
-        .status()
-        .unwrap();
-    assert!(packed.success());
-    format!("file://{}/site.tar.gz", directory.canonicalize().unwrap().display())
+        .status();
+    assert!(packed.expect("a shell").success());
+    format!("file://{}/site.tar.gz", directory.display())
 }
 
 #[test]
 fn site_of_a_manifest_is_served_with_its_commit() {
     let home = TempDir::new().unwrap();
     let manifest = home.path().join("site.yaml");
-    fs::write(&manifest, format!("image: {}\ncommit: c0ffee\n", pack(home.path()))).unwrap();
+    fs::write(
+        &manifest,
+        format!("image: {}\ncommit: c0ffee\n", pack(home.path())),
+    )
+    .unwrap();
 
     let site = Running::start(&["site", "--manifest", manifest.to_str().unwrap()]);
     site.wait_for_stderr("serving on http://");
     let told = site.stderr();
-    let address = told.split("http://").nth(1).unwrap().split_whitespace().next().unwrap();
+    let address = told
+        .split("http://")
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap();
 
     let answer = get(address, "/");
     assert!(answer.contains("x-pathline-commit: c0ffee"), "{answer}");
@@ -53,10 +64,20 @@ fn site_of_a_manifest_is_served_with_its_commit() {
 #[test]
 fn archive_that_is_missing_is_named() {
     let home = TempDir::new().unwrap();
-    fs::write(home.path().join("site.yaml"), "image: file:///nowhere.tar.gz\ncommit: c0ffee\n").unwrap();
+    fs::write(
+        home.path().join("site.yaml"),
+        "image: file:///nowhere.tar.gz\ncommit: c0ffee\n",
+    )
+    .unwrap();
     let mut command = pathline();
-    command.args(["site", "--manifest", "site.yaml"]).current_dir(&home);
+    command
+        .args(["site", "--manifest", "site.yaml"])
+        .current_dir(&home);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("cannot serve the archive /nowhere.tar.gz"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cannot serve the archive /nowhere.tar.gz"),
+        "{}",
+        stderr(&output)
+    );
 }

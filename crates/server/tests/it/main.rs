@@ -17,10 +17,22 @@ async fn send(router: &Router, method: Method, path: &str) -> (StatusCode, Strin
         .uri(path)
         .body(Body::empty())
         .unwrap();
-    let response = router.clone().oneshot(request).await.unwrap();
+    let response = router
+        .clone()
+        .oneshot(request)
+        .await
+        .expect("the router never fails");
     let status = response.status();
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    (status, String::from_utf8(body.to_vec()).unwrap())
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .expect("a body in memory")
+        .to_bytes();
+    (
+        status,
+        String::from_utf8(body.to_vec()).expect("the body is text"),
+    )
 }
 
 async fn get(router: &Router, path: &str) -> (StatusCode, String) {
