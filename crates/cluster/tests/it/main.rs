@@ -1,0 +1,4 @@
+//! The embedded cluster as its clients see it.
+
+mod crash;
+mod serve;
