@@ -5,9 +5,11 @@
 //! from a real API server (see [`crate::builtin`]).
 
 mod compile;
+mod default_check;
 mod defaults;
 mod error;
 mod format;
+mod lists;
 mod node;
 mod pattern;
 mod prune;

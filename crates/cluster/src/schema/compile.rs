@@ -245,7 +245,6 @@ fn own_rules(schema: &Value) -> Rules {
         length: range("minLength", "maxLength"),
         items_count: range("minItems", "maxItems"),
         properties_count: range("minProperties", "maxProperties"),
-        unique_items: flag("uniqueItems"),
         all_of: several("allOf"),
         any_of: several("anyOf"),
         one_of: several("oneOf"),

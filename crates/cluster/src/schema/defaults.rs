@@ -35,8 +35,9 @@ fn fill_object(schema: View<'_>, fields: &mut Map<String, Value>) {
         }
     }
     fields.retain(|name, value| {
-        let declared = schema.property(name);
-        !value.is_null() || declared.is_none_or(|property| property.node().nullable)
+        let child = schema.property(name).or_else(|| schema.additional());
+        !value.is_null()
+            || child.is_none_or(|child| child.node().nullable || child.node().default.is_some())
     });
     for (name, value) in fields.iter_mut() {
         let Some(child) = schema.property(name).or_else(|| schema.additional()) else {

@@ -128,7 +128,6 @@ pub(super) struct Rules {
     pub(super) length: Range,
     pub(super) items_count: Range,
     pub(super) properties_count: Range,
-    pub(super) unique_items: bool,
     pub(super) all_of: Vec<Rules>,
     pub(super) any_of: Vec<Rules>,
     pub(super) one_of: Vec<Rules>,
