@@ -125,7 +125,9 @@ impl Status {
     pub(crate) fn not_acceptable() -> Self {
         let message = "406: Not Acceptable\n\nAvailable representations: application/json, \
                        application/yaml";
-        Self::new(406, "NotAcceptable", message)
+        let mut status = Self::new(406, "NotAcceptable", message);
+        status.0.details = Some(Details::default());
+        status
     }
 
     /// Reports that the name is taken (409).
@@ -232,7 +234,7 @@ impl Status {
         Self::new(500, "", message)
     }
 
-    /// Reports a generated name that collided every time it was tried (500).
+    /// Reports a generated name that was taken every time it was tried (409).
     pub(crate) fn name_collision(subject: Subject<'_>, name: &str) -> Self {
         let message = format!(
             "{subject} {name:?} already exists, the server was not able to generate a unique name \

@@ -21,16 +21,17 @@ impl Api {
         let options = WriteOptions::parse(&call.query, &call.headers, "CreateOptions")?;
         refuse_while_terminating(&call.resource)?;
         let document = call.payload.object(&call.resource.kind)?;
-        let generated = is_generated(&document);
-        for attempt in 1.. {
+        let attempts = if is_generated(&document) { NAME_ATTEMPTS } else { 1 };
+        let mut taken = String::new();
+        for _ in 0..attempts {
             let prepared = edit(call, &options).create(document.clone())?;
             match self.store_new(call, &options, prepared).await {
                 Ok(reply) => return Ok(reply),
-                Err(NotStored::Taken(_)) if generated && attempt < NAME_ATTEMPTS => {}
-                Err(NotStored::Taken(status)) | Err(NotStored::Refused(status)) => return Err(status),
+                Err(NotStored::Taken { name, .. }) if attempts > 1 => taken = name,
+                Err(not_stored) => return Err(not_stored.into()),
             }
         }
-        unreachable!("the last attempt returns")
+        Err(Status::name_collision(call.resource.subject(), &taken))
     }
 
     /// Stores a new object, or shows what would be stored.
@@ -84,7 +85,12 @@ impl Api {
 /// Why a new object was not stored.
 pub(super) enum NotStored {
     /// Its name is taken.
-    Taken(Status),
+    Taken {
+        /// The name.
+        name: String,
+        /// The answer, unless another name is tried.
+        status: Status,
+    },
     /// Anything else.
     Refused(Status),
 }
@@ -92,7 +98,7 @@ pub(super) enum NotStored {
 impl From<NotStored> for Status {
     fn from(reason: NotStored) -> Self {
         match reason {
-            NotStored::Taken(status) | NotStored::Refused(status) => status,
+            NotStored::Taken { status, .. } | NotStored::Refused(status) => status,
         }
     }
 }
@@ -130,11 +136,12 @@ fn not_stored(refused: Refused, resource: &Resource, namespace: &str, name: &str
     match refused {
         Refused::Conflict { current } => {
             let leaving = |stored: &std::sync::Arc<Stored>| is_deleting(&stored.object);
-            NotStored::Taken(if current.as_ref().is_some_and(leaving) {
+            let status = if current.as_ref().is_some_and(leaving) {
                 Status::being_deleted(subject, name)
             } else {
                 Status::already_exists(subject, name)
-            })
+            };
+            NotStored::Taken { name: name.to_owned(), status }
         }
         other => NotStored::Refused(refusal(other, subject, namespace, name)),
     }

@@ -21,6 +21,9 @@ use crate::store::{Change, Stored};
 /// How often a delete is decided anew when someone else was faster.
 const ATTEMPTS: usize = 32;
 
+/// The namespaces that a cluster cannot do without.
+const PERMANENT: [&str; 3] = ["default", "kube-public", "kube-system"];
+
 /// How a delete is asked for.
 #[derive(Debug, Clone, Default)]
 struct Options {
@@ -41,6 +44,10 @@ impl Api {
     pub(super) async fn delete(&self, call: &Call) -> Result<Reply, Status> {
         let options = Options::parse(call)?;
         let resource = &call.resource;
+        if resource.is_built_in("", "Namespace") && PERMANENT.contains(&call.name.as_str()) {
+            let why = "this namespace may not be deleted";
+            return Err(Status::forbidden(resource.subject(), &call.name, why));
+        }
         let current = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
         let deleted = self.delete_stored(resource, current, &options).await?;
         let deleted = deleted.ok_or_else(|| call.not_found())?;
@@ -107,8 +114,7 @@ impl Api {
     }
 }
 
-/// Decides what deleting `object` does. A definition waits for its objects, and a namespace that
-/// the cluster cannot do without is not deleted at all.
+/// Decides what deleting `object` does. A definition waits for its objects.
 fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
     let how = match how.propagation {
         None if resource.rules.orphans_by_default => {
@@ -120,7 +126,17 @@ fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
         return deletion::delete(object, how, Timestamp::now());
     }
     let held = definition::hold_for_cleanup(object, Timestamp::now());
-    deletion::delete(&held, how, Timestamp::now())
+    match deletion::delete(&held, how, Timestamp::now()) {
+        Outcome::Mark(mut marked) => {
+            // The end of a definition is no new generation of it, and has no period of grace.
+            if let Some(metadata) = marked["metadata"].as_object_mut() {
+                metadata.remove("deletionGracePeriodSeconds");
+                metadata.insert("generation".to_owned(), object["metadata"]["generation"].clone());
+            }
+            Outcome::Mark(marked)
+        }
+        other => other,
+    }
 }
 
 impl Options {

@@ -135,7 +135,9 @@ impl Edit<'_> {
 
     fn unknown_fields(self, object: &mut Value, duplicates: &[String]) -> Vec<String> {
         let twice = duplicates.iter().map(|path| format!("duplicate field {path:?}"));
-        let unknown = self.resource.schema.prune(object);
+        let mut unknown = self.resource.schema.prune(object);
+        // A real server decodes the metadata before it looks at the rest.
+        unknown.sort_by_key(|path| !path.starts_with("metadata."));
         twice.chain(unknown.iter().map(|path| format!("unknown field {path:?}"))).collect()
     }
 

@@ -113,19 +113,30 @@ fn check_metadata(resource: &Resource, fields: &mut Map<String, Value>) -> Resul
     Ok(())
 }
 
+/// Refuses an object of another namespace than the URL's.
+pub(crate) fn check_namespace(
+    resource: &Resource,
+    namespace: &str,
+    object: &Value,
+) -> Result<(), Status> {
+    let namespace = if resource.namespaced { namespace } else { "" };
+    let stated = object["metadata"]["namespace"].as_str().unwrap_or_default();
+    if stated.is_empty() || stated == namespace {
+        return Ok(());
+    }
+    let message =
+        "the namespace of the provided object does not match the namespace sent on the request";
+    Err(Status::bad_request(message))
+}
+
 /// Gives `object` the namespace of the URL, and refuses another one.
 pub(crate) fn settle_namespace(
     resource: &Resource,
     namespace: &str,
     object: &mut Value,
 ) -> Result<(), Status> {
+    check_namespace(resource, namespace, object)?;
     let namespace = if resource.namespaced { namespace } else { "" };
-    let stated = object["metadata"]["namespace"].as_str().unwrap_or_default();
-    if !stated.is_empty() && stated != namespace {
-        let message = "the namespace of the provided object does not match the namespace sent on \
-                       the request";
-        return Err(Status::bad_request(message));
-    }
     if let Some(metadata) = object["metadata"].as_object_mut() {
         if namespace.is_empty() {
             metadata.remove("namespace");

@@ -9,7 +9,7 @@ use super::query::Query;
 use crate::status::Status;
 
 /// The longest path and query that is looked at.
-const MAX_URI_BYTES: usize = 64 * 1024;
+const MAX_URI_BYTES: usize = 32 * 1024;
 
 /// One request, without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn an_endless_url_is_refused() {
-        let path = format!("/api/v1/{}", "x".repeat(60_000));
-        assert!(target(&path).is_ok());
+        let path = format!("/api/v1/{}", "x".repeat(30_000));
+        assert!(target(&path).is_ok(), "30 kB are read");
         let query = format!("{path}?a={}", "y".repeat(5_000));
-        assert_eq!(target(&query).unwrap_err().code(), 400);
+        assert!(target(&query).is_err(), "35 kB are not");
     }
 }

@@ -11,6 +11,10 @@ use super::set_or_remove;
 use crate::names;
 use crate::schema::FieldError;
 
+/// The finalizers that need no domain before their name.
+const STANDARD_FINALIZERS: [&str; 4] =
+    ["kubernetes", "orphan", "foregroundDeletion", definition::CLEANUP_FINALIZER];
+
 /// Completes a new object.
 pub(super) fn on_create(resource: &Resource, object: &mut Value) {
     match kind_of(resource) {
@@ -44,6 +48,27 @@ pub(super) fn on_update(resource: &Resource, object: &mut Value) {
 
 /// Returns what the kind forbids.
 pub(super) fn check(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<FieldError> {
+    let mut errors = check_kind(resource, old, object);
+    if !resource.is_custom() {
+        errors.extend(check_finalizers(&object["metadata"]["finalizers"]));
+    }
+    errors
+}
+
+/// Built-in kinds want to know whose finalizers they have.
+fn check_finalizers(finalizers: &Value) -> Vec<FieldError> {
+    let finalizers = finalizers.as_array().into_iter().flatten().enumerate();
+    let strange = finalizers.filter(|(_, finalizer)| {
+        finalizer.as_str().is_some_and(|it| !it.contains('/') && !STANDARD_FINALIZERS.contains(&it))
+    });
+    let errors = strange.map(|(index, finalizer)| {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        FieldError::invalid(format!("metadata.finalizers[{index}]"), finalizer, detail)
+    });
+    errors.collect()
+}
+
+fn check_kind(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<FieldError> {
     match kind_of(resource) {
         Kind::ConfigMap => check_data(object, old, &["data", "binaryData"]),
         Kind::Secret => {

@@ -39,7 +39,7 @@ impl Edit<'_> {
         if !named && !self.resource.is_custom() {
             return Err(Status::bad_request("name must be provided"));
         }
-        identity::settle_namespace(self.resource, self.namespace, &mut applied)?;
+        identity::check_namespace(self.resource, self.namespace, &applied)?;
         identity::settle_name(self.name, &mut applied)?;
         if let Some(fields) = applied.as_object_mut() {
             if self.is_status() {
@@ -56,6 +56,7 @@ impl Edit<'_> {
     fn applied_create(self, mut object: Value) -> Result<Prepared, Status> {
         // The version a new object was declared with cannot be stale, and a real server lets it be.
         set_or_remove(&mut object["metadata"], "resourceVersion", Value::Null);
+        identity::settle_namespace(self.resource, self.namespace, &mut object)?;
         self.start(&mut object)?;
         self.resource.schema.fill_defaults(&mut object);
         self.check(&object, admit::check(self.resource, None, &object))?;
