@@ -179,24 +179,28 @@ impl Story {
 
     fn detail(&self, stage: Stage) -> String {
         let text = |pointer| self.text(stage, pointer).unwrap_or_default();
-        let name = text("/metadata/name");
-        let kind = stage.kind();
+        let object = format!("{}/{}", stage.kind(), text("/metadata/name"));
         match stage {
-            Stage::Fetched => format!("{kind}/{name} has {}", text("/status/artifact/revision")),
-            Stage::Tested => format!("{kind}/{name} passed"),
+            Stage::Fetched | Stage::Delivered => {
+                let commit = commit_of(text("/status/artifact/revision")).unwrap_or_default();
+                format!("{object} has {}", short(commit))
+            }
+            Stage::Tested => format!("{object} passed"),
             Stage::Built => {
-                let archive = text("/status/outputs/archive");
-                format!(
-                    "{kind}/{name} made {}",
-                    archive.rsplit('/').next().unwrap_or(archive)
-                )
+                let archive = text("/status/outputs/archive")
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default();
+                format!("{object} made {}", archive.get(..14).unwrap_or(archive))
             }
             Stage::Written => {
                 let commit = self.manifest_commit.as_deref().unwrap_or_default();
-                format!("{kind}/{name} pushed manifest commit {}", short(commit))
+                format!(
+                    "{object} pushed {} to the manifest repository",
+                    short(commit)
+                )
             }
-            Stage::Delivered => format!("{kind}/{name} has {}", text("/status/artifact/revision")),
-            Stage::Running => format!("{kind}/{name} is ready"),
+            Stage::Running => format!("{object} is ready"),
         }
     }
 

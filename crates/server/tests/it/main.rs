@@ -16,7 +16,7 @@ async fn send(router: &Router, method: Method, path: &str) -> (StatusCode, Strin
         .method(method)
         .uri(path)
         .body(Body::empty())
-        .unwrap();
+        .expect("a well-formed request");
     let response = router
         .clone()
         .oneshot(request)
