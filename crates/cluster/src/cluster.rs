@@ -9,7 +9,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
@@ -94,6 +94,7 @@ struct Parts {
     service: ApiService,
     tasks: TaskTracker,
     shutdown: CancellationToken,
+    _stop_when_dropped: DropGuard,
     lock: Mutex<Option<Lock>>,
 }
 
@@ -116,7 +117,9 @@ impl Cluster {
             events: history_events,
             bytes: history_bytes,
         };
-        let store = Store::open(&data_dir.join("cluster.db"), limits).await?;
+        let database = data_dir.join("cluster.db");
+        secrets::make_private(&database)?;
+        let store = Store::open(&database, limits).await?;
         let auth = Auth::open(&data_dir, store.clone())?;
         let shutdown = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -135,6 +138,7 @@ impl Cluster {
             authority,
             service,
             tasks,
+            _stop_when_dropped: shutdown.clone().drop_guard(),
             shutdown,
             lock,
         };

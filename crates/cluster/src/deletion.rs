@@ -211,7 +211,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
     const MARK: &str = "1970-01-01T00:00:00Z";
 
-    fn mk_config_map(metadata: Value) -> Value {
+    fn mk_config_map(metadata: &Value) -> Value {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
     }
 
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn an_object_that_nothing_holds_is_removed_as_it_is() {
-        let object = mk_config_map(json!({"name": "a"}));
+        let object = mk_config_map(&json!({"name": "a"}));
         assert_eq!(
             delete(&object, Deletion::default(), NOW),
             Outcome::Remove(object)
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_finalizer_turns_the_delete_into_a_mark_that_counts_as_a_new_generation() {
-        let object = mk_config_map(json!({"name": "a", "generation": 1, "finalizers": ["x/y"]}));
+        let object = mk_config_map(&json!({"name": "a", "generation": 1, "finalizers": ["x/y"]}));
         let Outcome::Mark(marked) = delete(&object, Deletion::default(), NOW) else {
             panic!("the finalizer must hold the object");
         };
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_propagation_policy_becomes_a_finalizer_and_replaces_the_other_one() {
-        let object = mk_config_map(json!({"name": "a", "finalizers": ["orphan", "x/y"]}));
+        let object = mk_config_map(&json!({"name": "a", "finalizers": ["orphan", "x/y"]}));
         let Outcome::Mark(marked) = delete(&object, with(Propagation::Foreground), NOW) else {
             panic!("foreground deletion waits for the dependents");
         };
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn background_deletion_overrules_a_policy_finalizer() {
-        let object = mk_config_map(json!({"name": "a", "finalizers": ["foregroundDeletion"]}));
+        let object = mk_config_map(&json!({"name": "a", "finalizers": ["foregroundDeletion"]}));
         let outcome = delete(&object, with(Propagation::Background), NOW);
         assert!(
             matches!(outcome, Outcome::Remove(_)),
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn dropping_the_last_finalizer_of_a_marked_object_removes_it() {
-        let marked = mk_config_map(json!({"name": "a", "deletionTimestamp": MARK,
+        let marked = mk_config_map(&json!({"name": "a", "deletionTimestamp": MARK,
             "deletionGracePeriodSeconds": 0, "finalizers": ["x/y"]}));
         assert!(
             matches!(settle(marked.clone()), Change::Put(_)),
@@ -286,7 +286,7 @@ mod tests {
             settle(without_finalizer(&marked, "x/y")),
             Change::Remove(_)
         ));
-        let unmarked = mk_config_map(json!({"name": "a"}));
+        let unmarked = mk_config_map(&json!({"name": "a"}));
         assert!(
             matches!(settle(unmarked), Change::Put(_)),
             "nobody deleted it"

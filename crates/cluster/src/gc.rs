@@ -1,9 +1,11 @@
 //! The garbage collector: what is deleted as a consequence of a deletion, and what namespaces hold.
 //!
 //! It follows the store's events, so it works within moments of a change, and begins with a look
-//! at everything, so that nothing is forgotten when the process stops in between.
+//! at everything, so that nothing is forgotten when the process stops in between. It also removes
+//! Events that have grown old.
 
 mod collector;
+mod expiry;
 mod graph;
 mod locate;
 mod namespaces;
@@ -57,6 +59,7 @@ impl Collector {
 
     /// Works until `shutdown`.
     pub(crate) async fn run(mut self, shutdown: CancellationToken) {
+        let store = self.store.clone();
         let work = async {
             loop {
                 let watch = self.scan();
@@ -68,6 +71,7 @@ impl Collector {
         tokio::select! {
             () = shutdown.cancelled() => {}
             () = work => {}
+            () = expiry::run(&store) => {}
         }
     }
 

@@ -38,6 +38,19 @@ pub(crate) fn make_dir(path: &Path) -> Result<(), Error> {
     made.map_err(|source| Error::new("create", path, source))
 }
 
+/// Makes sure that a file exists and that only its owner may read it.
+pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
+    let failed = |source| Error::new("create", path, source);
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path);
+    file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)))
+        .map_err(failed)?;
+    sync_parent(path).map_err(failed)
+}
+
 /// Returns the content of a secret file; if there is none, `make` provides it first.
 pub(crate) fn read_or_create(path: &Path, make: impl FnOnce() -> String) -> Result<String, Error> {
     match fs::read_to_string(path) {
@@ -69,6 +82,11 @@ fn create(path: &Path, content: &str) -> io::Result<()> {
     file.write_all(content.as_bytes())?;
     file.sync_all()?;
     fs::rename(&draft, path)?;
+    sync_parent(path)
+}
+
+/// Makes the name of a file as durable as its content.
+fn sync_parent(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(directory) => fs::File::open(directory)?.sync_all(),
         None => Ok(()),

@@ -59,7 +59,9 @@ impl Default for Limits {
             connections: 1024,
             streams: 250,
             handshake: Duration::from_secs(10),
-            headers: Duration::from_secs(60),
+            // More than the 90 seconds for which clients keep idle connections, so that it is the
+            // client who closes them, and never just as it sends a request.
+            headers: Duration::from_secs(120),
             send: Duration::from_secs(30),
             drain: Duration::from_secs(5),
         }

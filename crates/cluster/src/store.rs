@@ -201,12 +201,7 @@ impl Store {
     /// # Errors
     /// [`Expired`] when some of that has been forgotten.
     pub(crate) fn watch_everything(&self, after: u64) -> Result<Watch, Expired> {
-        self.shared
-            .state
-            .read()
-            .log(None)
-            .map(|log| log.after(after).map(drop))
-            .transpose()?;
+        self.shared.state.read().history().check(after)?;
         Ok(Watch::new(Arc::clone(&self.shared), None, None, after))
     }
 }

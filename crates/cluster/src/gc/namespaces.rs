@@ -41,7 +41,7 @@ impl Namespaces {
     pub(super) async fn found(&self) -> Result<(), Refused> {
         let found = SYSTEM.map(|name| async move {
             let key = Key::new(&self.namespaces, "", name);
-            self.create(key, new_namespace(name), false).await?;
+            self.create(key, || new_namespace(name)).await?;
             self.examine(name).await
         });
         future::try_join_all(found).await.map(drop)
@@ -69,24 +69,27 @@ impl Namespaces {
 
     /// Gives a namespace its default service account and the certificate to trust.
     async fn furnish(&self, name: &str) -> Result<(), Refused> {
-        let account = json!({
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": new_metadata("default", Some(name)),
-        });
-        let certificate = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": new_metadata("kube-root-ca.crt", Some(name)),
-            "data": {"ca.crt": &*self.root_certificate},
-        });
-        let (account_key, certificate_key) = (
-            Key::new(&self.accounts, name, "default"),
-            Key::new(&self.config_maps, name, "kube-root-ca.crt"),
-        );
+        let account = || {
+            json!({
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": new_metadata("default", Some(name)),
+            })
+        };
+        let certificate = || {
+            json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": new_metadata("kube-root-ca.crt", Some(name)),
+                "data": {"ca.crt": &*self.root_certificate},
+            })
+        };
         let (account, certificate) = tokio::join!(
-            self.create(account_key, account, true),
-            self.create(certificate_key, certificate, true),
+            self.create(Key::new(&self.accounts, name, "default"), account),
+            self.create(
+                Key::new(&self.config_maps, name, "kube-root-ca.crt"),
+                certificate
+            ),
         );
         account.and(certificate)
     }
@@ -110,11 +113,13 @@ impl Namespaces {
         future::try_join_all(deletes).await.map(drop)
     }
 
-    async fn create(&self, key: Key, object: Value, needs_namespace: bool) -> Result<(), Refused> {
+    /// Creates what is missing.
+    async fn create(&self, key: Key, make: impl FnOnce() -> Value) -> Result<(), Refused> {
         if self.store.get(&key).is_some() {
             return Ok(());
         }
-        let change = Change::Put(object);
+        let needs_namespace = !key.namespace.is_empty();
+        let change = Change::Put(make());
         let write = Write {
             key,
             expect: Expect::Absent,
@@ -122,10 +127,10 @@ impl Namespaces {
             needs_namespace,
         };
         match self.store.write(write).await {
+            Ok(_) => Ok(()),
+            Err(refused @ Refused::Storage(_)) => Err(refused),
             // Somebody else was faster, with the object or with the end of the namespace.
-            Err(Refused::Conflict { .. }) => Ok(()),
-            Err(Refused::NamespaceMissing | Refused::NamespaceTerminating) => Ok(()),
-            written => written.map(drop),
+            Err(_) => Ok(()),
         }
     }
 }

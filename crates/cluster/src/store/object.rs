@@ -69,7 +69,6 @@ impl fmt::Display for Key {
 }
 
 /// One state of one object, shared by readers, history and watchers.
-#[derive(Debug)]
 pub(crate) struct Stored {
     /// The object's name.
     pub(crate) key: Key,
@@ -99,6 +98,13 @@ impl Stored {
     /// Returns `metadata.uid`, or an empty string.
     pub(crate) fn uid(&self) -> &str {
         self.object["metadata"]["uid"].as_str().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Stored {
+    /// Leaves the content out: it may be a Secret's.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at revision {}", self.key, self.revision)
     }
 }
 

@@ -80,7 +80,7 @@ async fn write(config_maps: &Api<ConfigMap>, name: &str, content: u64) {
     let current = config_maps.get_opt(name).await.unwrap();
     let mut next = mk_config_map(name, content);
     let written = match current {
-        Some(_) if content % 5 == 0 => {
+        Some(_) if content.is_multiple_of(5) => {
             let deleted = config_maps.delete(name, &DeleteParams::default()).await;
             return expected(deleted.map(drop)).unwrap_or_default();
         }
