@@ -113,15 +113,15 @@ fn check_metadata(resource: &Resource, fields: &mut Map<String, Value>) -> Resul
     Ok(())
 }
 
-/// Refuses an object of another namespace than the URL's.
+/// Refuses an object of another namespace than the URL's; where there are none, what the object
+/// says does not matter.
 pub(crate) fn check_namespace(
     resource: &Resource,
     namespace: &str,
     object: &Value,
 ) -> Result<(), Status> {
-    let namespace = if resource.namespaced { namespace } else { "" };
     let stated = object["metadata"]["namespace"].as_str().unwrap_or_default();
-    if stated.is_empty() || stated == namespace {
+    if stated.is_empty() || stated == namespace || !resource.namespaced {
         return Ok(());
     }
     let message =

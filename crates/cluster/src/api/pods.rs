@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Api;
 use super::call::{Call, Reply};
 use crate::schema::FieldError;
-use crate::status::Status;
+use crate::status::{Status, Subject};
 
 /// How often a binding is tried anew when someone else was faster.
 const ATTEMPTS: usize = 32;
@@ -24,7 +24,8 @@ impl Api {
             let bound = current.object["spec"]["nodeName"].as_str().unwrap_or_default();
             if !bound.is_empty() {
                 let why = format!("pod {} is already assigned to node {bound:?}", call.name);
-                return Err(Status::conflict(call.resource.subject(), &call.name, &why));
+                let subject = Subject { group: "", resource: "pods/binding" };
+                return Err(Status::conflict(subject, &call.name, &why));
             }
             let mut object = current.object.clone();
             object["spec"]["nodeName"] = node.into();

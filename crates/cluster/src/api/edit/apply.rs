@@ -37,7 +37,11 @@ impl Edit<'_> {
         identity::check_type(self.resource, &mut applied)?;
         let named = applied["metadata"]["name"].as_str().is_some_and(|name| !name.is_empty());
         if !named && !self.resource.is_custom() {
-            return Err(Status::bad_request("name must be provided"));
+            let message = format!(
+                "the name of the object ({} based on URL) was undeterminable: name must be provided",
+                self.name
+            );
+            return Err(Status::bad_request(message));
         }
         identity::check_namespace(self.resource, self.namespace, &applied)?;
         identity::settle_name(self.name, &mut applied)?;
