@@ -4,6 +4,6 @@ mod element;
 mod json;
 mod set;
 
-pub(crate) use element::{Path, PathElement, same_value};
+pub(crate) use element::{Path, PathElement, same_value, whole_number};
 pub(crate) use json::ParseError;
 pub(crate) use set::FieldSet;

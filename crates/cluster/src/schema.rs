@@ -42,8 +42,13 @@ impl Schema {
     /// those of Kubernetes.
     pub(crate) fn compile(openapi: &Value, path: &str) -> Result<Self, Vec<FieldError>> {
         let errors = structural::check(openapi, path);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let schema = compile::custom(openapi);
+        let errors = default_check::check(schema.root(), openapi, path);
         if errors.is_empty() {
-            Ok(compile::custom(openapi))
+            Ok(schema)
         } else {
             Err(errors)
         }
@@ -91,3 +96,6 @@ impl Schema {
         validate::validate(self.root(), object)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,22 @@
-//! Generators shared by the property tests.
+//! What the tests of several modules share.
+
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::schema::Schema;
+
+/// Returns the schema of the custom resource that the recordings of a real server are about.
+pub(crate) fn widgets() -> &'static Schema {
+    static WIDGETS: LazyLock<Schema> = LazyLock::new(|| {
+        let definition: Value = serde_json::from_str(include_str!("../testdata/widgets.json"))
+            .expect("the definition is JSON");
+        let openapi = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        Schema::compile(openapi, "").expect("the schema is structural")
+    });
+    &WIDGETS
+}
 
 /// Makes small JSON values whose fields often collide.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {

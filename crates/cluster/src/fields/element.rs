@@ -81,24 +81,24 @@ pub(super) fn canonical(value: &Value) -> String {
 
 fn normal(value: &Value) -> Value {
     match value {
-        Value::Number(number) => match number.as_f64() {
-            Some(float) if !number.is_i64() && !number.is_u64() && is_whole(float) => {
-                Value::from(float as i64)
-            }
-            _ => value.clone(),
-        },
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .and_then(whole_number)
+            .map_or_else(|| value.clone(), Value::from),
         Value::Array(items) => items.iter().map(normal).collect(),
         Value::Object(fields) => fields
             .iter()
             .map(|(name, value)| (name.clone(), normal(value)))
             .collect(),
-        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
 
-fn is_whole(float: f64) -> bool {
+/// Returns the integer that a floating-point number stands for, if it stands for one.
+pub(crate) fn whole_number(float: f64) -> Option<i64> {
     // Beyond 2^53 a double no longer names one integer.
-    float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0
+    let is_whole = float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0;
+    is_whole.then_some(float as i64)
 }
 
 /// A path into an object, printed as `.spec.containers[name="web"].image`.

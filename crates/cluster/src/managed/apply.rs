@@ -181,9 +181,7 @@ impl Attempt<'_> {
         let root = self.schema.root();
         let declared = |set: &FieldSet| with_declared_fields(root, set);
         let fields_of = |value: &Value| declared(&field_set(root, value));
-        let take = |fields: &FieldSet| {
-            remove(root, &merged, fields).unwrap_or_else(|| Value::Object(Default::default()))
-        };
+        let take = |fields: &FieldSet| remove(root, &merged, fields);
         let last = declared(&last);
         let all = fields_of(&merged);
         let pruned = take(&last);
@@ -231,7 +229,7 @@ impl Attempt<'_> {
     fn finish(&self, managers: &mut Managers, id: &ManagerId, changed: bool) {
         if let Some(own) = managers.0.get_mut(id) {
             own.fields = without_untracked(&own.fields);
-            if changed || own.time.is_none() {
+            if changed {
                 own.time = Some(self.writer.time);
             }
         }

@@ -41,9 +41,9 @@ impl Walk {
                     self.path.pop();
                 }
             }
-            (Shape::Map { .. }, other) => self.report(format_args!("expected map, got {other}")),
+            (Shape::Map { .. }, other) => self.mismatch("map", other),
             (Shape::List(kind), Value::Array(items)) => self.items(schema, kind, items),
-            (Shape::List(_), other) => self.report(format_args!("expected list, got {other}")),
+            (Shape::List(_), other) => self.mismatch("list", other),
             (Shape::Scalar, value) => self.scalar(schema, value),
         }
     }
@@ -78,6 +78,18 @@ impl Walk {
             Some(Type::Boolean) if !value.is_boolean() => "boolean",
             _ => return,
         };
-        self.report(format_args!("expected {expected}, got {value}"));
+        self.mismatch(expected, value);
+    }
+
+    fn mismatch(&mut self, expected: &str, value: &Value) {
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "list",
+            Value::Object(_) => "map",
+        };
+        self.report(format_args!("expected {expected}, got {found}"));
     }
 }

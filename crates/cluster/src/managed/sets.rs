@@ -96,32 +96,27 @@ pub(super) fn with_declared_fields(schema: View<'_>, set: &FieldSet) -> FieldSet
     result
 }
 
-/// Returns the object without some of its fields; an object or list that loses all is gone too.
-pub(super) fn remove(schema: View<'_>, value: &Value, fields: &FieldSet) -> Option<Value> {
+/// Returns the object without some of its fields.
+///
+/// What loses all it held stays, empty: it may be somebody's for itself.
+pub(super) fn remove(schema: View<'_>, value: &Value, fields: &FieldSet) -> Value {
     match (schema.shape(value), value) {
         (Shape::Map { atomic: false }, Value::Object(map)) => {
-            let kept: Map<String, Value> = map
-                .iter()
-                .filter_map(|(name, value)| {
-                    let element = PathElement::field(name.as_str());
-                    let kept =
-                        removed_from(schema.child_or_anything(name), value, &element, fields);
-                    Some((name.clone(), kept?))
-                })
-                .collect();
-            (!kept.is_empty()).then_some(Value::Object(kept))
+            let kept = map.iter().filter_map(|(name, value)| {
+                let element = PathElement::field(name.as_str());
+                let kept = removed_from(schema.child_or_anything(name), value, &element, fields);
+                Some((name.clone(), kept?))
+            });
+            Value::Object(kept.collect())
         }
         (Shape::List(ListKind::Set | ListKind::Map(_)), Value::Array(items)) => {
-            let kept: Vec<Value> = items
-                .iter()
-                .filter_map(|item| match schema.element(item) {
-                    Ok(element) => removed_from(schema.item(), item, &element, fields),
-                    Err(_) => Some(item.clone()),
-                })
-                .collect();
-            (!kept.is_empty()).then_some(Value::Array(kept))
+            let kept = items.iter().filter_map(|item| match schema.element(item) {
+                Ok(element) => removed_from(schema.item(), item, &element, fields),
+                Err(_) => Some(item.clone()),
+            });
+            Value::Array(kept.collect())
         }
-        _ => Some(value.clone()),
+        _ => value.clone(),
     }
 }
 
@@ -135,7 +130,7 @@ fn removed_from(
         return None;
     }
     match fields.below(element) {
-        Some(below) => remove(schema, value, below),
+        Some(below) => Some(remove(schema, value, below)),
         None => Some(value.clone()),
     }
 }

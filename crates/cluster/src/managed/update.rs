@@ -16,8 +16,9 @@ const ANCIENT_CHANGES: &str = "ancient-changes";
 /// Returns `new` with managedFields recomputed for a create, update or patch.
 ///
 /// Call it after defaulting. `old` is `None` for a create. What the writer changed is now its own,
-/// what it removed is nobody's. A client that sends `managedFields: []` or `[{}]` erases all
-/// records, and none are kept until the next apply.
+/// what it removed is nobody's. A client that sends `managedFields: [{}]` erases all records, and
+/// none are kept until the next apply; `[]` erases nothing, so that clients unaware of the field
+/// cannot.
 pub(crate) fn update(
     schema: &Schema,
     old: Option<&Value>,
@@ -45,7 +46,7 @@ fn starting_managers(old: Option<&Value>, new: &Value, writer: &Writer) -> Manag
     if writer.subresource.is_some() {
         return stored();
     }
-    if sent == Some(&json!([])) || sent == Some(&json!([{}])) {
+    if sent == Some(&json!([{}])) {
         return Managers::default();
     }
     match Managers::of(new) {

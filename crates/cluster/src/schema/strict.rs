@@ -5,6 +5,8 @@ use std::{fmt, thread};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::fields::whole_number;
+
 /// How deep an accepted value may nest.
 ///
 /// Everything that reads our JSON (the store, and clients in Rust) stops at 128 levels, and lists
@@ -153,6 +155,10 @@ impl<'de> Visitor<'de> for TrackedVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Tracked, E> {
+        // The API server keeps `2.0` as `2`.
+        if let Some(whole) = whole_number(value) {
+            return Ok(Tracked::plain(whole));
+        }
         let number = Number::from_f64(value)
             .ok_or_else(|| E::custom("JSON has no infinity and no not-a-number"))?;
         Ok(Tracked::plain(Value::Number(number)))

@@ -69,7 +69,7 @@ impl Check {
             } else {
                 self.invalid(path, "type", &json!(kind), detail);
             }
-        } else if kind.is_empty() && !flag(schema, INT_OR_STRING) && !flag(schema, PRESERVE) {
+        } else if kind.is_empty() && !may_lack_type(schema) {
             self.required(
                 path,
                 "type",
@@ -336,6 +336,10 @@ impl Check {
             );
         }
     }
+}
+
+fn may_lack_type(schema: &Value) -> bool {
+    flag(schema, INT_OR_STRING) || flag(schema, PRESERVE) || schema.get("$ref").is_some()
 }
 
 fn text<'a>(schema: &'a Value, name: &str) -> &'a str {
