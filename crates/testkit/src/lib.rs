@@ -15,11 +15,13 @@
 //! # }
 //! ```
 
+mod git;
 pub mod kube;
 mod leash;
 mod places;
 mod skips;
 
+pub use git::git;
 pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
 pub use skips::skip;

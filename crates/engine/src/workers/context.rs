@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use kube::core::NamespaceResourceScope;
 use kube::runtime::controller::{Action, Error as ControllerError};
 use kube::runtime::finalizer::{self, Event, finalizer};
@@ -96,8 +96,11 @@ pub(crate) async fn control<K, F>(
     K::DynamicType: Debug + Default + Eq + Hash + Clone + Unpin,
     F: Future<Output = Result<Action, Error>> + Send + 'static,
 {
-    Controller::new(Api::<K>::all(context.client.clone()), watcher::Config::default())
-        .graceful_shutdown_on(shutdown.cancelled_owned())
+    let everywhere = Api::<K>::all(context.client.clone());
+    let controller = Controller::new(everywhere, watcher::Config::default());
+    let store = controller.store();
+    let reconciled = controller
+        .graceful_shutdown_on(shutdown.clone().cancelled_owned())
         .run(reconcile, |_, _, _| Action::requeue(RETRY), context)
         .for_each(|outcome| async {
             match outcome {
@@ -108,8 +111,18 @@ pub(crate) async fn control<K, F>(
                     tracing::warn!(kind = %K::kind(&()), why, "reconciliation failed; it is tried again");
                 }
             }
-        })
-        .await;
+        });
+    // A controller that is told to stop before it has seen the objects waits for them forever.
+    let stopped_early = async {
+        shutdown.cancelled().await;
+        if store.wait_until_ready().now_or_never().is_some() {
+            std::future::pending().await
+        }
+    };
+    tokio::select! {
+        () = reconciled => {}
+        () = stopped_early => {}
+    }
 }
 
 /// Lets the newest generation of an object run, and nothing once it is being deleted.

@@ -1,9 +1,9 @@
 //! A bare repository that the real `git` program looks after.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use pathline_remote::git::{Author, Change, Git, Remote};
+use pathline_testkit::git;
 use tempfile::TempDir;
 
 /// A bare repository, a clone to commit from, and a cache directory; all gone on drop.
@@ -106,30 +106,4 @@ pub(crate) fn change(files: &[(&str, &str)]) -> Change {
         trailers: std::collections::BTreeMap::new(),
         author: Author::default(),
     }
-}
-
-/// Runs git without any configuration of this machine and returns what it printed.
-pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .args([
-            "-c",
-            "user.name=Tester",
-            "-c",
-            "user.email=tester@example.org",
-        ])
-        .args(arguments)
-        .current_dir(dir)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("the tests need the git program");
-    assert!(
-        output.status.success(),
-        "git {arguments:?} failed: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout)
-        .expect("git prints text")
-        .trim_end()
-        .to_owned()
 }
