@@ -9,6 +9,7 @@ mod expiry;
 mod graph;
 mod locate;
 mod namespaces;
+mod remaining;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::graph::{Graph, owners, uid};
 use super::locate::locate;
 use super::verdict::{Owner, Verdict, judge, waits_for_dependents};
+use crate::api::hold_for_cleanup;
 use crate::deletion::{self, Deletion, FOREGROUND, ORPHAN, Propagation};
-use crate::store::{Change, Expect, Key, Refused, Store, Stored, Write};
+use crate::store::{Change, Collection, Expect, Key, Refused, Store, Stored, Write};
 
 /// What follows from a step.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,7 +80,11 @@ pub(super) async fn delete(
     propagation: Propagation,
     unblock: bool,
 ) -> Result<Next, Refused> {
-    let mut object = item.object.clone();
+    let now = Timestamp::now();
+    let mut object = match is_definition(item) {
+        true => hold_for_cleanup(&item.object, now),
+        false => item.object.clone(),
+    };
     if unblock && let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
         for owner in owners {
             owner["blockOwnerDeletion"] = false.into();
@@ -89,7 +94,7 @@ pub(super) async fn delete(
         propagation: Some(propagation),
         ..Deletion::default()
     };
-    match deletion::delete(&object, how, Timestamp::now()).into_change() {
+    match deletion::delete(&object, how, now).into_change() {
         Some(change) => write(store, item, change).await,
         None => Ok(Next::Nothing),
     }
@@ -126,6 +131,12 @@ async fn write(store: &Store, item: &Stored, change: Change) -> Result<Next, Ref
         needs_namespace: false,
     };
     store.write(write).await.map(|_| Next::Nothing)
+}
+
+/// Returns whether `item` is a CustomResourceDefinition, which goes after its objects.
+fn is_definition(item: &Stored) -> bool {
+    let Collection { group, resource } = &item.key.collection;
+    (&**group, &**resource) == ("apiextensions.k8s.io", "customresourcedefinitions")
 }
 
 fn owner_state(store: &Store, reference: &Value, namespace: &str) -> Owner {

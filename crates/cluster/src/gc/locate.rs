@@ -6,7 +6,8 @@ use crate::builtin;
 use crate::store::{Collection, Key, Store};
 
 /// Returns the key of the owner that `reference`, found on an object in `namespace`, names. It is
-/// `None` if its kind is not served: then nothing can be said about the owner.
+/// `None` if nothing can be said about the owner: its kind is not served, or it is in some
+/// namespace while the object is in none.
 pub(super) fn locate(store: &Store, reference: &Value, namespace: &str) -> Option<Key> {
     let text = |field: &str| reference[field].as_str().unwrap_or_default();
     let group = text("apiVersion")
@@ -14,11 +15,11 @@ pub(super) fn locate(store: &Store, reference: &Value, namespace: &str) -> Optio
         .map_or("", |(group, _)| group);
     let (collection, namespaced) =
         builtin_kind(group, text("kind")).or_else(|| custom_kind(store, group, text("kind")))?;
-    Some(Key::new(
-        &collection,
-        if namespaced { namespace } else { "" },
-        text("name"),
-    ))
+    match (namespaced, namespace) {
+        (true, "") => None,
+        (true, namespace) => Some(Key::new(&collection, namespace, text("name"))),
+        (false, _) => Some(Key::new(&collection, "", text("name"))),
+    }
 }
 
 fn builtin_kind(group: &str, kind: &str) -> Option<(Collection, bool)> {

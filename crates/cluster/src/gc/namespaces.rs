@@ -6,7 +6,7 @@ use futures::future;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::collector;
+use super::{collector, remaining};
 use crate::deletion::{Propagation, is_deleting};
 use crate::store::{Change, Collection, Expect, Key, Refused, Store, Stored, Write};
 
@@ -110,7 +110,16 @@ impl Namespaces {
             .iter()
             .filter(|item| !is_deleting(&item.object))
             .map(|item| collector::delete(&self.store, item, Propagation::Background, false));
-        future::try_join_all(deletes).await.map(drop)
+        future::try_join_all(deletes).await?;
+        let left = self.store.contents(&namespace.key.name);
+        if left.is_empty() {
+            // The event of the last deletion brings us back.
+            return Ok(());
+        }
+        let reported = remaining::report(&namespace.object, &left, Timestamp::now());
+        collector::put(&self.store, namespace, reported)
+            .await
+            .map(drop)
     }
 
     /// Creates what is missing.

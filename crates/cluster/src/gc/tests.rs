@@ -210,6 +210,37 @@ async fn nothing_is_said_about_owners_of_kinds_that_are_not_served() {
 }
 
 #[tokio::test]
+async fn an_object_of_the_whole_cluster_is_not_lost_over_an_owner_in_a_namespace() {
+    let ground = Ground::new().await;
+    let owner = Stored::never_stored("owner");
+    let object = json!({"apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "shop", "ownerReferences": [reference(&owner)]}});
+    ground
+        .write(namespace("shop"), Expect::Absent, Change::Put(object))
+        .await;
+    ground.settle().await;
+    assert!(ground.store.get(&namespace("shop")).is_some());
+}
+
+#[tokio::test]
+async fn a_definition_that_loses_its_owner_waits_for_its_objects() {
+    let ground = Ground::new().await;
+    let definitions = Collection::new("apiextensions.k8s.io", "customresourcedefinitions");
+    let key = Key::new(&definitions, "", "widgets.example.com");
+    let owner = ground.store.get(&namespace("kube-public")).unwrap();
+    let mut lost = reference(&owner);
+    lost["uid"] = "another".into();
+    let object = json!({"apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com", "ownerReferences": [lost]}});
+    ground
+        .write(key.clone(), Expect::Absent, Change::Put(object))
+        .await;
+    let marked = |store: &Store| deletion::is_deleting(&store.get(&key).unwrap().object);
+    ground.until("it is marked, not removed", marked).await;
+}
+
+#[tokio::test]
 async fn an_object_with_another_owner_stays_and_forgets_the_lost_one() {
     let ground = Ground::new().await;
     let [first, second] = [
@@ -367,6 +398,13 @@ async fn a_namespace_goes_when_the_last_thing_in_it_is_gone() {
         .get(&namespace("default"))
         .expect("something is left in it");
     assert_eq!(terminating.object["status"]["phase"], "Terminating");
+    let says_why = |store: &Store| {
+        let conditions = &store.get(&namespace("default")).unwrap().object["status"]["conditions"];
+        conditions
+            .to_string()
+            .contains("waiting for finalizers: hold (1)")
+    };
+    ground.until("it says what it waits for", says_why).await;
     ground.release("held").await;
     ground
         .until("it is gone", |store| {
