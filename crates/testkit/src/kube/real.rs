@@ -104,6 +104,11 @@ impl RealCluster {
         connect(&self.kubeconfig).await
     }
 
+    /// Returns where kubectl may keep what it discovers about this server.
+    pub fn kubectl_cache(&self) -> &Path {
+        &self.cache
+    }
+
     /// Returns kubectl, as the administrator.
     pub fn kubectl(&self) -> Kubectl {
         Kubectl::new(
