@@ -1,5 +1,28 @@
 //! Which path does a change take? Blueprints, selection, params, templates and health, as pure functions.
+//!
+//! An [`owner::Owner`] (a Workload or a Deliverable) is picked up by one [`blueprint::Blueprint`];
+//! [`selection`] decides both that and how each resource is realized. [`stamp`] renders the chosen
+//! [`template::Template`] with the outputs of other resources, [`output`] and [`health`] read what the
+//! cluster made of it, and [`conditions`] tells it all. Nothing here does I/O or looks at the clock.
 
+pub mod blueprint;
+pub mod conditions;
+pub mod graph;
+pub mod health;
+pub mod interpolate;
 pub mod jsonpath;
+pub mod model;
+pub mod output;
+pub mod owner;
+pub mod params;
+pub mod realization;
+pub mod selection;
+pub mod selector;
+pub mod stamp;
+pub mod template;
 
+mod evaluate;
 mod go;
+#[cfg(test)]
+mod testing;
+mod yaml;

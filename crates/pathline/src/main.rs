@@ -1,3 +1,60 @@
 //! The `pathline` command line.
+//!
+//! Three layers: [`cli`] says what can be typed, [`settings`] decides what holds when flags,
+//! environment and files disagree, and [`commands`] does it.
 
-fn main() {}
+mod cli;
+mod commands;
+mod demo;
+mod instance;
+mod logs;
+mod output;
+mod report;
+mod settings;
+mod signals;
+mod site;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::report::{Exit, Failure};
+
+/// How long blocking work, such as a write to a slow disk, may hold up the exit.
+const LAST_BREATH: Duration = Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return answer_without_running(&error),
+    };
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit().into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(Box::pin(commands::run(cli)));
+    runtime.shutdown_timeout(LAST_BREATH);
+    outcome
+}
+
+/// Prints help, the version or what is wrong with the arguments.
+fn answer_without_running(answer: &clap::Error) -> ExitCode {
+    // A reader who has seen enough and closed the pipe is no failure.
+    let _ = answer.print();
+    if answer.use_stderr() {
+        Exit::Usage.into()
+    } else {
+        Exit::Yes.into()
+    }
+}

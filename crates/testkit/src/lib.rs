@@ -1,1 +1,36 @@
 //! For tests only: real servers on free ports, kubectl, scratch directories.
+//!
+//! A suite that needs something which may be absent asks for it here, and [`skip`]s when it is:
+//!
+//! ```no_run
+//! # async fn example() -> anyhow::Result<()> {
+//! use pathline_testkit::kube::{Options, RealCluster};
+//!
+//! let Some(cluster) = RealCluster::shared("my suite", Options::default()).await else {
+//!     return Ok(()); // skipped, and said so
+//! };
+//! let client = cluster.client().await?;
+//! # drop(client);
+//! # Ok(())
+//! # }
+//! ```
+
+mod git;
+pub mod kube;
+mod leash;
+mod places;
+mod skips;
+
+pub use git::git;
+pub use leash::Leash;
+pub use places::{repository_root, shared_dir};
+pub use skips::skip;
+
+/// Reads an environment variable that steers the test run; empty counts as unset.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests have no command line of their own"
+)]
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

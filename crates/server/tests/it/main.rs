@@ -16,11 +16,23 @@ async fn send(router: &Router, method: Method, path: &str) -> (StatusCode, Strin
         .method(method)
         .uri(path)
         .body(Body::empty())
-        .unwrap();
-    let response = router.clone().oneshot(request).await.unwrap();
+        .expect("a well-formed request");
+    let response = router
+        .clone()
+        .oneshot(request)
+        .await
+        .expect("the router never fails");
     let status = response.status();
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    (status, String::from_utf8(body.to_vec()).unwrap())
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .expect("a body in memory")
+        .to_bytes();
+    (
+        status,
+        String::from_utf8(body.to_vec()).expect("the body is text"),
+    )
 }
 
 async fn get(router: &Router, path: &str) -> (StatusCode, String) {

@@ -1,0 +1,232 @@
+//! What happened, as conditions. The lists are closed: their types and their order are part of the API.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+use crate::go;
+use crate::graph::Fault;
+use crate::model::{Condition, ConditionStatus};
+use crate::owner::Owner;
+use crate::realization::{Outcome, Realization};
+use crate::selection::NoBlueprint;
+
+/// A condition without its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The type of the condition.
+    pub r#type: String,
+    /// Whether it holds.
+    pub status: ConditionStatus,
+    /// Why, in one word.
+    pub reason: String,
+    /// Why, for people.
+    pub message: String,
+}
+
+impl Verdict {
+    /// Makes a verdict.
+    pub fn new(r#type: &str, status: ConditionStatus, reason: &str, message: &str) -> Self {
+        Self {
+            r#type: r#type.to_owned(),
+            status,
+            reason: reason.to_owned(),
+            message: message.chars().take(MESSAGE_LIMIT).collect(),
+        }
+    }
+
+    /// Says the same under another type.
+    fn retyped(&self, r#type: &str) -> Self {
+        Self {
+            r#type: r#type.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The longest message the API accepts.
+const MESSAGE_LIMIT: usize = 32_768;
+
+/// What happened to an owner.
+#[derive(Debug)]
+pub enum Happened<'a> {
+    /// No blueprint could be chosen for it.
+    NoBlueprint(&'a NoBlueprint),
+    /// Its blueprint cannot be used; this is how the blueprint says so.
+    NotReady(&'a Verdict),
+    /// The resources of its blueprint were realized, as far as they could be.
+    Realized {
+        /// The name of the blueprint.
+        blueprint: &'a str,
+        /// The resources, in declared order.
+        resources: &'a [Realization],
+    },
+}
+
+/// Returns the conditions of an owner: its blueprint, `ResourcesSubmitted`, `ResourcesHealthy`, `Ready`.
+pub fn of_owner(owner: &Owner, happened: &Happened<'_>) -> Vec<Verdict> {
+    let blueprint_ready = format!("{}Ready", owner.kind.blueprint_word());
+    match happened {
+        Happened::NoBlueprint(why) => {
+            let (reason, message) = explain(owner, why);
+            with_summary(vec![Verdict::new(
+                &blueprint_ready,
+                ConditionStatus::False,
+                &reason,
+                &message,
+            )])
+        }
+        Happened::NotReady(verdict) => with_summary(vec![verdict.retyped(&blueprint_ready)]),
+        Happened::Realized {
+            blueprint,
+            resources,
+        } => with_summary(vec![
+            Verdict::new(&blueprint_ready, ConditionStatus::True, "Ready", ""),
+            submitted(blueprint, resources),
+            healthy(resources),
+        ]),
+    }
+}
+
+/// Returns the conditions of one resource: `ResourceSubmitted`, `Healthy`, `Ready`.
+pub fn of_resource(blueprint: &str, realization: &Realization) -> Vec<Verdict> {
+    let submitted = realization.submitted(blueprint);
+    let healthy = (!matches!(realization.outcome, Outcome::PassedThrough))
+        .then(|| realization.health.clone());
+    with_summary(std::iter::once(submitted).chain(healthy).collect())
+}
+
+/// Returns the conditions of a blueprint: `TemplatesReady`, `Ready`.
+///
+/// `missing` names the resources whose template does not exist, `fault` what makes the blueprint
+/// unusable even with all its templates.
+pub fn of_blueprint(missing: &[&str], fault: Option<&Fault>) -> Vec<Verdict> {
+    let templates = if missing.is_empty() {
+        Verdict::new("TemplatesReady", ConditionStatus::True, "Ready", "")
+    } else {
+        let message = format!(
+            "did not find the template of the resource(s) [{}]",
+            missing.join(", ")
+        );
+        Verdict::new(
+            "TemplatesReady",
+            ConditionStatus::False,
+            "TemplatesNotFound",
+            &message,
+        )
+    };
+    let mut verdicts = with_summary(vec![templates]);
+    if let (Some(fault), Some(ready)) = (fault, verdicts.last_mut()) {
+        *ready = Verdict::new(
+            "Ready",
+            ConditionStatus::False,
+            fault.reason(),
+            &fault.to_string(),
+        );
+    }
+    verdicts
+}
+
+/// Gives verdicts their times: what is the same as before keeps its own.
+pub fn with_times(verdicts: Vec<Verdict>, previous: &[Condition], now: &Time) -> Vec<Condition> {
+    let timed = |verdict: Verdict| {
+        let unchanged = previous.iter().find(|old| {
+            old.r#type == verdict.r#type
+                && old.status == verdict.status
+                && old.reason == verdict.reason
+                && old.message == verdict.message
+        });
+        Condition {
+            r#type: verdict.r#type,
+            status: verdict.status,
+            reason: verdict.reason,
+            message: verdict.message,
+            last_transition_time: unchanged
+                .map_or(now, |old| &old.last_transition_time)
+                .clone(),
+            observed_generation: None,
+        }
+    };
+    verdicts.into_iter().map(timed).collect()
+}
+
+fn explain(owner: &Owner, why: &NoBlueprint) -> (String, String) {
+    let (noun, blueprint) = (owner.kind.noun(), owner.kind.blueprint_noun());
+    let (kind, word) = (owner.kind.name(), owner.kind.blueprint_word());
+    match why {
+        NoBlueprint::LabelsMissing => (
+            format!("{kind}LabelsMissing"),
+            format!("{noun} has no labels to match to {blueprint}"),
+        ),
+        NoBlueprint::NotFound { broken } => {
+            let labels = go::print_map(
+                owner
+                    .labels
+                    .iter()
+                    .map(|(key, value)| (key.as_str(), value.clone())),
+            );
+            let mut message = format!(
+                "no {blueprint} found where full selector is satisfied by labels: {labels}"
+            );
+            for (name, error) in broken {
+                message.push_str(&format!(
+                    "; the selector of {blueprint} [{name}] cannot be evaluated: {error}"
+                ));
+            }
+            (format!("{word}NotFound"), message)
+        }
+        NoBlueprint::Several => (
+            format!("Multiple{word}Matches"),
+            format!("{noun} may only match a single {blueprint}'s selector"),
+        ),
+    }
+}
+
+/// Shows the first resource that failed; one that merely waits is shown only if none failed.
+fn submitted(blueprint: &str, resources: &[Realization]) -> Verdict {
+    let is_failed = |resource: &&Realization| matches!(resource.outcome, Outcome::Failed(_));
+    let is_waiting = |resource: &&Realization| matches!(resource.outcome, Outcome::Waiting { .. });
+    let shown = resources
+        .iter()
+        .find(is_failed)
+        .or_else(|| resources.iter().find(is_waiting));
+    shown.map_or_else(
+        || {
+            Verdict::new(
+                "ResourcesSubmitted",
+                ConditionStatus::True,
+                "ResourceSubmissionComplete",
+                "",
+            )
+        },
+        |resource| resource.submitted(blueprint).retyped("ResourcesSubmitted"),
+    )
+}
+
+fn healthy(resources: &[Realization]) -> Verdict {
+    let judged = resources
+        .iter()
+        .filter(|resource| !matches!(resource.outcome, Outcome::PassedThrough));
+    let with = |status| {
+        judged
+            .clone()
+            .map(|resource| &resource.health)
+            .find(|health| health.status == status)
+    };
+    let (status, message) = match (with(ConditionStatus::False), with(ConditionStatus::Unknown)) {
+        (Some(health), _) | (None, Some(health)) => (health.status, health.message.as_str()),
+        (None, None) => (ConditionStatus::True, ""),
+    };
+    Verdict::new("ResourcesHealthy", status, "HealthyConditionRule", message)
+}
+
+/// Adds `Ready`: the last verdict that is False decides, else the first that is Unknown.
+fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
+    let is = |status| move |verdict: &&Verdict| verdict.status == status;
+    let failed = verdicts.iter().rfind(is(ConditionStatus::False));
+    let decides = failed.or_else(|| verdicts.iter().find(is(ConditionStatus::Unknown)));
+    let ready = decides.map_or_else(
+        || Verdict::new("Ready", ConditionStatus::True, "Ready", ""),
+        |verdict| verdict.retyped("Ready"),
+    );
+    verdicts.push(ready);
+    verdicts
+}

@@ -1,0 +1,228 @@
+//! `$(...)$`: values of the context in the strings of a template.
+
+use serde_json::Value;
+
+use crate::evaluate;
+
+/// Says where and why a template could not be filled in.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "failed to recursively evaluate template: failed to interpolate template at path [{path}]: {reason}"
+)]
+pub struct Error {
+    path: String,
+    reason: TagError,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum TagError {
+    #[error("evaluate tag {tag}: {reason}")]
+    Whole {
+        tag: String,
+        reason: evaluate::Error,
+    },
+    #[error("interpolate tag: evaluate jsonpath: {0}")]
+    Inside(evaluate::Error),
+    #[error("interpolate tag: tag must not point to nil value: {0}")]
+    Null(String),
+}
+
+/// Fills in every string of a template; keys, and all that is no string, stay as they are.
+///
+/// A string that is one tag becomes the value with its type. In longer strings the value is written
+/// out, as JSON unless it is a string. What a value brings in is not interpolated again.
+pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
+    fill(template, context, &mut Path::default())
+}
+
+fn fill(template: &Value, context: &Value, path: &mut Path) -> Result<Value, Error> {
+    match template {
+        Value::String(text) => fill_text(text, context).map_err(|reason| Error {
+            path: path.text(),
+            reason,
+        }),
+        Value::Array(list) => {
+            let items = list.iter().enumerate();
+            items
+                .map(|(index, item)| {
+                    path.within(Step::Index(index), |path| fill(item, context, path))
+                })
+                .collect()
+        }
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| {
+                let filled =
+                    path.within(Step::Key(key.clone()), |path| fill(value, context, path))?;
+                Ok((key.clone(), filled))
+            });
+            entries
+                .collect::<Result<serde_json::Map<_, _>, _>>()
+                .map(Value::Object)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(template.clone()),
+    }
+}
+
+fn fill_text(text: &str, context: &Value) -> Result<Value, TagError> {
+    if let Some(expression) = whole_tag(text) {
+        return evaluate::value(expression, context).map_err(|reason| TagError::Whole {
+            tag: text.to_owned(),
+            reason,
+        });
+    }
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, expression, after)) = next_tag(rest) {
+        filled.push_str(before);
+        match evaluate::value(expression, context).map_err(TagError::Inside)? {
+            Value::Null => return Err(TagError::Null(expression.to_owned())),
+            Value::String(text) => filled.push_str(&text),
+            value => filled.push_str(&value.to_string()),
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(Value::String(filled))
+}
+
+fn whole_tag(text: &str) -> Option<&str> {
+    let expression = text.strip_prefix("$(")?.strip_suffix(")$")?;
+    (!expression.contains("$(")).then_some(expression)
+}
+
+/// Splits at the first tag; an opening without an end is plain text.
+fn next_tag(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, opened) = text.split_once("$(")?;
+    let (expression, after) = opened.split_once(")$")?;
+    Some((before, expression, after))
+}
+
+/// Where in the template we are.
+#[derive(Default)]
+struct Path {
+    steps: Vec<Step>,
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Path {
+    fn within<T>(&mut self, step: Step, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.steps.push(step);
+        let result = inside(self);
+        self.steps.pop();
+        result
+    }
+
+    /// Prints `spec.list.[0]key`: no dot follows an index.
+    fn text(&self) -> String {
+        self.steps
+            .iter()
+            .fold(String::new(), |text, step| match step {
+                Step::Index(index) => format!("{text}.[{index}]"),
+                Step::Key(key) if text.is_empty() || text.ends_with(']') => format!("{text}{key}"),
+                Step::Key(key) => format!("{text}.{key}"),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn context() -> Value {
+        json!({
+            "params": {"five": 5, "name": "app", "object": {"a": [1, true]}, "nothing": null, "tag": "$(params.five)$"},
+            "list": [1, 2],
+        })
+    }
+
+    fn filled(text: &str) -> Result<Value, String> {
+        interpolate(&json!(text), &context()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_string_that_is_one_tag_keeps_the_type() {
+        assert_eq!(filled("$(params.five)$"), Ok(json!(5)));
+        assert_eq!(filled("$(params.object)$"), Ok(json!({"a": [1, true]})));
+        assert_eq!(filled("$(params.object.a[1])$"), Ok(json!(true)));
+        assert_eq!(filled("$(params.nothing)$"), Ok(Value::Null));
+        assert_eq!(filled("$({.params.name})$"), Ok(json!("app")));
+    }
+
+    #[test]
+    fn tags_in_longer_strings_are_written_out() {
+        assert_eq!(filled("$(params.five)$$(params.five)$"), Ok(json!("55")));
+        assert_eq!(filled("[$(params.five)$]"), Ok(json!("[5]")));
+        assert_eq!(
+            filled("x-$(params.object)$"),
+            Ok(json!(r#"x-{"a":[1,true]}"#))
+        );
+        assert_eq!(
+            filled("$(params.name)$ costs $5 $("),
+            Ok(json!("app costs $5 $("))
+        );
+        assert_eq!(
+            filled("see $(params.tag)$"),
+            Ok(json!("see $(params.five)$"))
+        );
+        assert_eq!(filled("plain"), Ok(json!("plain")));
+    }
+
+    #[test]
+    fn failures_say_where_and_why() {
+        let template = json!({"spec": {"a": [{"b": "$(params.absent)$"}]}});
+        assert_eq!(
+            interpolate(&template, &context()).unwrap_err().to_string(),
+            "failed to recursively evaluate template: failed to interpolate template at path [spec.a.[0]b]: \
+             evaluate tag $(params.absent)$: jsonpath returned empty list: params.absent"
+        );
+        let cases = [
+            (
+                "x$(params.absent)$",
+                "interpolate tag: evaluate jsonpath: jsonpath returned empty list: params.absent",
+            ),
+            (
+                "x$(params.nothing)$",
+                "interpolate tag: tag must not point to nil value: params.nothing",
+            ),
+            (
+                "$(list[*])$",
+                "evaluate tag $(list[*])$: too many results for the query: list[*]",
+            ),
+            (
+                "$()$",
+                "evaluate tag $()$: evaluate: empty jsonpath not allowed",
+            ),
+            (
+                "$(a[)$",
+                "evaluate tag $(a[)$: evaluate: failed to parse jsonpath '{.a[}': unterminated array",
+            ),
+        ];
+        for (text, reason) in cases {
+            let prefix = "failed to recursively evaluate template: failed to interpolate template at path []: ";
+            assert_eq!(filled(text), Err(format!("{prefix}{reason}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_and_other_values_stay() {
+        let template = json!({"$(params.name)$": [1, null, true, [], {}]});
+        assert_eq!(interpolate(&template, &context()), Ok(template));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_filled_in_or_refused(text in "[$().a-c\\[\\]{}*]{0,24}") {
+            let result = interpolate(&json!({"k": text}), &json!({"a": {"b": [1, "x"]}, "b": null}));
+            if !text.contains("$(") {
+                prop_assert_eq!(result, Ok(json!({"k": text})));
+            }
+        }
+    }
+}

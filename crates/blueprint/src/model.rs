@@ -1,0 +1,69 @@
+//! The kinds of `carto.run/v1alpha1`, as they are written in YAML and stored in a cluster.
+//!
+//! These types carry fields and schemas, no rules; [`crate::blueprint`] and [`crate::template`] turn
+//! them into what the rules work on.
+
+mod condition;
+mod delivery;
+mod owner;
+mod schema;
+mod selector;
+mod status;
+mod supply_chain;
+mod template;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
+
+pub use condition::{Condition, ConditionStatus};
+pub use delivery::{
+    ClusterDelivery, ClusterDeliverySpec, DeliveryResource, DeliveryTemplateKind,
+    DeliveryTemplateRef, DeploymentReference,
+};
+pub use owner::{
+    Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
+    ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,
+};
+pub use selector::{
+    FieldSelectorRequirement, LabelSelectorRequirement, LegacySelector, Operator, Selector,
+};
+pub use status::{
+    BlueprintStatus, ObjectReference, OutputStatus, ProducerReference, ResourceStatus,
+    StampedReference,
+};
+pub use supply_chain::{
+    BlueprintParam, ClusterSupplyChain, ClusterSupplyChainSpec, ResourceReference,
+    ServiceAccountRef, SupplyChainResource, SupplyChainTemplateKind, SupplyChainTemplateRef,
+    TemplateOption,
+};
+pub use template::{
+    ClusterConfigTemplate, ClusterConfigTemplateSpec, ClusterDeploymentTemplate,
+    ClusterDeploymentTemplateSpec, ClusterImageTemplate, ClusterImageTemplateSpec,
+    ClusterSourceTemplate, ClusterSourceTemplateSpec, ClusterTemplate, ClusterTemplateSpec,
+    CompletionCondition, ConditionRequirement, HealthFieldRequirement, HealthMatchRule, HealthRule,
+    Lifecycle, MultiMatchRule, ObservedCompletion, ObservedMatch, RetentionPolicy, TemplateParam,
+    TemplateSpec,
+};
+
+/// The API group of supply chains.
+pub const GROUP: &str = "carto.run";
+
+/// The version of the API group, with it.
+pub const API_VERSION: &str = "carto.run/v1alpha1";
+
+/// Returns the definitions of all kinds, owners first, then blueprints, then templates.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    [
+        Workload::crd(),
+        Deliverable::crd(),
+        ClusterSupplyChain::crd(),
+        ClusterDelivery::crd(),
+        ClusterSourceTemplate::crd(),
+        ClusterImageTemplate::crd(),
+        ClusterConfigTemplate::crd(),
+        ClusterDeploymentTemplate::crd(),
+        ClusterTemplate::crd(),
+    ]
+    .map(schema::as_upstream)
+    .into()
+}

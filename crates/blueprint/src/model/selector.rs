@@ -1,0 +1,85 @@
+//! Selectors as they are written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a key relates to values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(
+    missing_docs,
+    reason = "the names say it; docs would split the schema's enum"
+)]
+pub enum Operator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+}
+
+/// One requirement on the labels of an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LabelSelectorRequirement {
+    /// The label.
+    pub key: String,
+    /// How the label relates to the values: In, NotIn, Exists or DoesNotExist.
+    pub operator: String,
+    /// The values, for In and NotIn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
+}
+
+/// One requirement on a field of an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FieldSelectorRequirement {
+    /// The JSONPath of the field in the owner, such as `spec.source.git.url`.
+    #[schemars(length(min = 1))]
+    pub key: String,
+    /// How the field relates to the values.
+    pub operator: Operator,
+    /// The values, for In and NotIn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
+}
+
+/// Says which owners an option is for. All requirements must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-map-type" = "atomic"))]
+pub struct Selector {
+    /// Labels with the values they must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_labels: Option<BTreeMap<String, String>>,
+    /// Requirements on labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_expressions: Option<Vec<LabelSelectorRequirement>>,
+    /// Requirements on fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_fields: Option<Vec<FieldSelectorRequirement>>,
+}
+
+/// Says which owners a blueprint is for, in the older spelling that blueprints keep.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LegacySelector {
+    /// Labels with the values they must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<BTreeMap<String, String>>,
+    /// Requirements on labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector_match_expressions: Option<Vec<LabelSelectorRequirement>>,
+    /// Requirements on fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector_match_fields: Option<Vec<FieldSelectorRequirement>>,
+}
+
+impl From<LegacySelector> for Selector {
+    fn from(legacy: LegacySelector) -> Self {
+        Self {
+            match_labels: legacy.selector,
+            match_expressions: legacy.selector_match_expressions,
+            match_fields: legacy.selector_match_fields,
+        }
+    }
+}

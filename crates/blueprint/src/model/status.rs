@@ -1,0 +1,102 @@
+//! What owners and blueprints report.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Condition;
+
+/// Names an object of the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectReference {
+    /// The kind of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The namespace of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The name of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The group and version of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_version: Option<String>,
+}
+
+/// Names an object that a resource stamped, with the resource it is served under.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StampedReference {
+    /// The group and version of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_version: Option<String>,
+    /// The kind of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The namespace of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The name of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The resource in the API, as `plural.group`; without a dot for the core group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+}
+
+/// Names a resource of the blueprint whose output another one takes in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProducerReference {
+    /// The name of the producing resource.
+    pub name: String,
+}
+
+/// One value that a resource gives to others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputStatus {
+    /// What it is: url, revision, image or config.
+    pub name: String,
+    /// The beginning of the value, as YAML.
+    pub preview: String,
+    /// The SHA-256 of the whole value, as YAML.
+    pub digest: String,
+    /// The time at which the value became what it is.
+    pub last_transition_time: Time,
+}
+
+/// What became of one resource of the blueprint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceStatus {
+    /// The name of the resource in the blueprint.
+    pub name: String,
+    /// The template that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_ref: Option<ObjectReference>,
+    /// The object that was stamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamped_ref: Option<StampedReference>,
+    /// The resources whose outputs this one takes in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<ProducerReference>,
+    /// The values this resource gives to others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<OutputStatus>,
+    /// How the resource is: submitted, healthy, ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// What a blueprint reports.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlueprintStatus {
+    /// Whether the templates exist, and whether the blueprint can be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// The generation of the blueprint this status was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}

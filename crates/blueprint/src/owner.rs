@@ -1,0 +1,144 @@
+//! Workload and Deliverable as one thing: the object on whose behalf others are stamped.
+
+use std::collections::BTreeMap;
+
+use kube::core::ObjectMeta;
+use serde_json::Value;
+
+use crate::model::{API_VERSION, OwnerParam};
+
+/// The two kinds of owners. Each has its own kind of blueprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OwnerKind {
+    /// What a developer wants built; supply chains are for these.
+    Workload,
+    /// What is to be deployed; deliveries are for these.
+    Deliverable,
+}
+
+impl OwnerKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Workload, Self::Deliverable];
+
+    /// Returns the kind as the API spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workload => "Workload",
+            Self::Deliverable => "Deliverable",
+        }
+    }
+
+    /// Returns the kind as messages and labels spell it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Workload => "workload",
+            Self::Deliverable => "deliverable",
+        }
+    }
+
+    /// Returns the kind of its blueprints as the API spells it.
+    pub fn blueprint_kind(self) -> &'static str {
+        match self {
+            Self::Workload => "ClusterSupplyChain",
+            Self::Deliverable => "ClusterDelivery",
+        }
+    }
+
+    /// Returns the kind of its blueprints as messages spell it.
+    pub fn blueprint_noun(self) -> &'static str {
+        match self {
+            Self::Workload => "supply chain",
+            Self::Deliverable => "delivery",
+        }
+    }
+
+    /// Returns the kind of its blueprints as conditions and reasons spell it.
+    pub(crate) fn blueprint_word(self) -> &'static str {
+        match self {
+            Self::Workload => "SupplyChain",
+            Self::Deliverable => "Delivery",
+        }
+    }
+
+    /// Returns the field of the status that names the blueprint.
+    pub fn blueprint_ref_field(self) -> &'static str {
+        match self {
+            Self::Workload => "supplyChainRef",
+            Self::Deliverable => "deliveryRef",
+        }
+    }
+}
+
+/// One owner, as it stands in the cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Owner {
+    /// Which of the two kinds it is.
+    pub kind: OwnerKind,
+    /// Its name.
+    pub name: String,
+    /// Its namespace, in which everything is stamped.
+    pub namespace: String,
+    /// Its uid, which owner references carry.
+    pub uid: String,
+    /// Its generation.
+    pub generation: Option<i64>,
+    /// Its labels, by which blueprints and options are selected.
+    pub labels: BTreeMap<String, String>,
+    /// The parameters it sets.
+    pub params: Vec<OwnerParam>,
+    /// The whole object, as selectors and templates read it.
+    pub object: Value,
+}
+
+/// Says why an object is no owner.
+#[derive(Debug, thiserror::Error)]
+#[error("the {kind} cannot be read")]
+pub struct ReadError {
+    kind: &'static str,
+    #[source]
+    source: serde_json::Error,
+}
+
+impl Owner {
+    /// Reads an owner from its JSON. Who manages which field is left out: no rule may depend on it.
+    pub fn read(kind: OwnerKind, mut object: Value) -> Result<Self, ReadError> {
+        let failed = |source| ReadError {
+            kind: kind.noun(),
+            source,
+        };
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("managedFields");
+        }
+        let metadata = object.get("metadata").cloned().unwrap_or_default();
+        let metadata: ObjectMeta = serde_json::from_value(metadata).map_err(failed)?;
+        let params = object
+            .pointer("/spec/params")
+            .cloned()
+            .filter(|params| !params.is_null());
+        let params = params
+            .map_or(Ok(Vec::new()), serde_json::from_value)
+            .map_err(failed)?;
+        Ok(Self {
+            kind,
+            name: metadata.name.unwrap_or_default(),
+            namespace: metadata.namespace.unwrap_or_default(),
+            uid: metadata.uid.unwrap_or_default(),
+            generation: metadata.generation,
+            labels: metadata.labels.unwrap_or_default(),
+            params,
+            object,
+        })
+    }
+
+    /// Returns the reference that stamped objects carry, so that they go when the owner goes.
+    pub(crate) fn reference(&self) -> Value {
+        serde_json::json!({
+            "apiVersion": API_VERSION,
+            "kind": self.kind.name(),
+            "name": self.name,
+            "uid": self.uid,
+            "controller": true,
+            "blockOwnerDeletion": true,
+        })
+    }
+}

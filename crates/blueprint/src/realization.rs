@@ -1,0 +1,258 @@
+//! What became of one resource, and how its status tells it.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+use crate::conditions::{self, Verdict};
+use crate::model::{
+    API_VERSION, ConditionStatus, ObjectReference, ProducerReference, ResourceStatus,
+    StampedReference,
+};
+use crate::output::{Output, Unavailable};
+use crate::selection::NoTemplate;
+use crate::stamp;
+use crate::template::TemplateKind;
+
+/// What became of one resource for one owner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Realization {
+    /// The name of the resource.
+    pub resource: String,
+    /// Kind and name of the template that was chosen, unless an input is handed on.
+    pub template: Option<(TemplateKind, String)>,
+    /// The object that was stamped.
+    pub stamped: Option<StampedReference>,
+    /// The resources it takes inputs from.
+    pub producers: Vec<String>,
+    /// How far it came.
+    pub outcome: Outcome,
+    /// What it gives to others.
+    pub output: Option<Output>,
+    /// Whether the stamped object is healthy.
+    pub health: Verdict,
+}
+
+/// How far a resource came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It is stamped, and what it gives has been read.
+    Submitted,
+    /// It hands an input on.
+    PassedThrough,
+    /// An input does not exist yet; nothing is written until it does.
+    Waiting {
+        /// The input, by name; empty for the deployment.
+        input: String,
+        /// The resource that has not produced it.
+        producer: String,
+    },
+    /// Something is in the way.
+    Failed(Failure),
+}
+
+/// What is in the way of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// No option could be chosen.
+    NoTemplate(NoTemplate),
+    /// The template does not exist, or cannot be read.
+    TemplateUnavailable(String),
+    /// The template cannot be stamped.
+    Stamp(stamp::Error),
+    /// The cluster did not take the object.
+    Rejected {
+        /// The object, as `namespace/name`.
+        object: String,
+        /// What the cluster said.
+        reason: String,
+    },
+    /// The stamped object does not give what it should.
+    Unavailable(Unavailable),
+    /// The input that should be handed on is not an input of the resource.
+    NoSuchInput(String),
+}
+
+impl Realization {
+    /// Returns the condition `ResourceSubmitted`.
+    pub(crate) fn submitted(&self, blueprint: &str) -> Verdict {
+        let (status, reason, message) = match &self.outcome {
+            Outcome::Submitted => (
+                ConditionStatus::True,
+                "ResourceSubmissionComplete",
+                String::new(),
+            ),
+            Outcome::PassedThrough => (ConditionStatus::True, "PassThrough", String::new()),
+            Outcome::Waiting { input, producer } => {
+                let input = if input.is_empty() {
+                    "deployment"
+                } else {
+                    input
+                };
+                let message = format!("waiting for input [{input}] from resource [{producer}]");
+                (ConditionStatus::Unknown, "WaitingForInputs", message)
+            }
+            Outcome::Failed(failure) => self.explain(failure, blueprint),
+        };
+        Verdict::new("ResourceSubmitted", status, reason, &message)
+    }
+
+    fn explain(
+        &self,
+        failure: &Failure,
+        blueprint: &str,
+    ) -> (ConditionStatus, &'static str, String) {
+        let resource = &self.resource;
+        let (kind, template) = match &self.template {
+            Some((kind, name)) => (kind.name(), name.as_str()),
+            None => ("", ""),
+        };
+        // Cartographer says "supply chain" for deliveries too, and its users search for these texts.
+        let place = format!("in supply chain [{blueprint}]");
+        match failure {
+            Failure::NoTemplate(NoTemplate::Matches(options)) => (
+                ConditionStatus::False,
+                "TemplateOptionsMatchError",
+                format!(
+                    "expected exactly 1 option to match, found [{}] matching options [{}] for resource [{resource}] {place}",
+                    options.len(),
+                    options.join(", ")
+                ),
+            ),
+            Failure::NoTemplate(NoTemplate::Selector { option, reason }) => (
+                ConditionStatus::False,
+                "ResolveTemplateOptionsError",
+                format!(
+                    "error matching against template option [{option}] for resource [{resource}] {place}: {reason}"
+                ),
+            ),
+            Failure::TemplateUnavailable(reason) => (
+                ConditionStatus::False,
+                "TemplateObjectRetrievalFailure",
+                format!(
+                    "unable to get template [{template}] for resource [{resource}] {place}: {reason}"
+                ),
+            ),
+            Failure::Stamp(reason) => (
+                ConditionStatus::False,
+                "TemplateStampFailure",
+                format!(
+                    "unable to stamp object for resource [{resource}] for template [{kind}/{template}] {place}: {reason}"
+                ),
+            ),
+            Failure::Rejected { object, reason } => (
+                ConditionStatus::False,
+                "TemplateRejectedByAPIServer",
+                format!(
+                    "unable to apply object [{object}] for resource [{resource}] {place}: {reason}"
+                ),
+            ),
+            Failure::Unavailable(unavailable) => self.explain_unavailable(unavailable),
+            Failure::NoSuchInput(input) => (
+                ConditionStatus::False,
+                "PassThrough",
+                format!(
+                    "pass through [{input}] does not refer to a known input of resource [{resource}] {place}"
+                ),
+            ),
+        }
+    }
+
+    fn explain_unavailable(
+        &self,
+        unavailable: &Unavailable,
+    ) -> (ConditionStatus, &'static str, String) {
+        let resource = &self.resource;
+        match unavailable {
+            Unavailable::MissingValue { path } => (
+                ConditionStatus::Unknown,
+                "MissingValueAtPath",
+                self.missing_value(path),
+            ),
+            Unavailable::NotMet(reason) => (
+                ConditionStatus::Unknown,
+                "ConditionNotMet",
+                format!("resource [{resource}] condition not met: {reason}"),
+            ),
+            Unavailable::Failed(reason) => (
+                ConditionStatus::False,
+                "FailedConditionMet",
+                format!("resource [{resource}] failed condition met: {reason}"),
+            ),
+            Unavailable::NoObservedGeneration => (
+                ConditionStatus::False,
+                "TemplateStampFailure",
+                format!(
+                    "resource [{resource}] cannot satisfy observedCompletion without observedGeneration in object status"
+                ),
+            ),
+        }
+    }
+
+    fn missing_value(&self, path: &str) -> String {
+        let stamped = self.stamped.clone().unwrap_or_default();
+        let name = format!(
+            "{}/{}",
+            stamped.resource.unwrap_or_default(),
+            stamped.name.unwrap_or_default()
+        );
+        let namespace = stamped.namespace.map_or_else(String::new, |namespace| {
+            format!(" in namespace [{namespace}]")
+        });
+        match self.health.status {
+            ConditionStatus::True => {
+                format!(
+                    "cannot read value [{path}] from healthy object [{name}]{namespace}, contact Platform Eng"
+                )
+            }
+            ConditionStatus::False => format!(
+                "cannot read value [{path}] from unhealthy object [{name}]{namespace}, examine object, \
+                 particularly whether it is receiving proper inputs"
+            ),
+            ConditionStatus::Unknown => {
+                format!("waiting to read value [{path}] from object [{name}]{namespace}")
+            }
+        }
+    }
+
+    /// Reports the resource. `previous` is what was reported last.
+    ///
+    /// A resource that was not written this time keeps the reference to what it wrote before: the
+    /// object is still there, and must be found when it is to be removed.
+    pub fn status(
+        &self,
+        blueprint: &str,
+        previous: Option<&ResourceStatus>,
+        now: &Time,
+    ) -> ResourceStatus {
+        let is_untouched =
+            self.stamped.is_none() && !matches!(self.outcome, Outcome::PassedThrough);
+        let kept = previous.filter(|_| is_untouched);
+        let old_outputs = previous.map_or(&[][..], |old| &old.outputs);
+        let old_conditions = previous.map_or(&[][..], |old| &old.conditions);
+        let template = self.template.as_ref().map(|(kind, name)| ObjectReference {
+            api_version: Some(API_VERSION.to_owned()),
+            kind: Some(kind.name().to_owned()),
+            name: Some(name.clone()),
+            namespace: None,
+        });
+        ResourceStatus {
+            name: self.resource.clone(),
+            template_ref: kept.and_then(|old| old.template_ref.clone()).or(template),
+            stamped_ref: kept.map_or_else(|| self.stamped.clone(), |old| old.stamped_ref.clone()),
+            inputs: self
+                .producers
+                .iter()
+                .map(|name| ProducerReference { name: name.clone() })
+                .collect(),
+            outputs: match (&self.output, kept) {
+                (Some(output), _) => output.status(old_outputs, now),
+                (None, Some(old)) => old.outputs.clone(),
+                (None, None) => Vec::new(),
+            },
+            conditions: conditions::with_times(
+                conditions::of_resource(blueprint, self),
+                old_conditions,
+                now,
+            ),
+        }
+    }
+}

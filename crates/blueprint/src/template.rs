@@ -1,0 +1,170 @@
+//! The five kinds of templates as one thing.
+
+use serde_json::Value;
+
+use crate::model::{
+    ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate, ClusterSourceTemplate,
+    ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion, ObservedMatch, TemplateParam,
+    TemplateSpec,
+};
+
+/// The kinds of templates, by what they give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TemplateKind {
+    /// ClusterSourceTemplate: gives a url and a revision.
+    Source,
+    /// ClusterImageTemplate: gives an image.
+    Image,
+    /// ClusterConfigTemplate: gives a configuration.
+    Config,
+    /// ClusterDeploymentTemplate: gives on what it has deployed.
+    Deployment,
+    /// ClusterTemplate: gives nothing.
+    Plain,
+}
+
+impl TemplateKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [
+        Self::Source,
+        Self::Image,
+        Self::Config,
+        Self::Deployment,
+        Self::Plain,
+    ];
+
+    /// Returns the kind as the API spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Source => "ClusterSourceTemplate",
+            Self::Image => "ClusterImageTemplate",
+            Self::Config => "ClusterConfigTemplate",
+            Self::Deployment => "ClusterDeploymentTemplate",
+            Self::Plain => "ClusterTemplate",
+        }
+    }
+}
+
+/// One template, of any kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template {
+    /// Its name.
+    pub name: String,
+    /// What is stamped.
+    pub body: Body,
+    /// Parameters with their defaults.
+    pub params: Vec<TemplateParam>,
+    /// How to see whether the stamped object is healthy, if it says.
+    pub health_rule: Option<HealthRule>,
+    /// Whether the stamped object is changed or replaced by a new one.
+    pub lifecycle: Lifecycle,
+    /// What is read from the stamped object; the kind of the template is the kind of this.
+    pub output: OutputRule,
+}
+
+/// What is stamped.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// An object with `$(...)$` in it.
+    Interpolated(Value),
+    /// The text of a ytt template.
+    Ytt(String),
+    /// Neither or both, which a server with admission would have refused.
+    Undecided,
+}
+
+/// What is read from the stamped object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OutputRule {
+    /// A url and a revision, at these paths.
+    Source {
+        /// The path of the url.
+        url: String,
+        /// The path of the revision.
+        revision: String,
+    },
+    /// An image, at this path.
+    Image(String),
+    /// A configuration, at this path.
+    Config(String),
+    /// The deployment that was taken in, once these pairs of paths are equal.
+    Matches(Vec<ObservedMatch>),
+    /// The deployment that was taken in, once the object says it is complete.
+    Completion(ObservedCompletion),
+    /// Nothing.
+    Nothing,
+}
+
+impl Template {
+    /// Returns the kind of the template.
+    pub fn kind(&self) -> TemplateKind {
+        match self.output {
+            OutputRule::Source { .. } => TemplateKind::Source,
+            OutputRule::Image(_) => TemplateKind::Image,
+            OutputRule::Config(_) => TemplateKind::Config,
+            OutputRule::Matches(_) | OutputRule::Completion(_) => TemplateKind::Deployment,
+            OutputRule::Nothing => TemplateKind::Plain,
+        }
+    }
+
+    fn new(name: Option<String>, spec: TemplateSpec, output: OutputRule) -> Self {
+        Self {
+            name: name.unwrap_or_default(),
+            body: match (spec.template, spec.ytt) {
+                (Some(template), None) => Body::Interpolated(template),
+                (None, Some(ytt)) => Body::Ytt(ytt),
+                (None, None) | (Some(_), Some(_)) => Body::Undecided,
+            },
+            params: spec.params.unwrap_or_default(),
+            health_rule: spec.health_rule,
+            lifecycle: spec.lifecycle,
+            output,
+        }
+    }
+}
+
+impl From<ClusterSourceTemplate> for Template {
+    fn from(template: ClusterSourceTemplate) -> Self {
+        let spec = template.spec;
+        let output = OutputRule::Source {
+            url: spec.url_path,
+            revision: spec.revision_path,
+        };
+        Self::new(template.metadata.name, spec.template, output)
+    }
+}
+
+impl From<ClusterImageTemplate> for Template {
+    fn from(template: ClusterImageTemplate) -> Self {
+        let output = OutputRule::Image(template.spec.image_path);
+        Self::new(template.metadata.name, template.spec.template, output)
+    }
+}
+
+impl From<ClusterConfigTemplate> for Template {
+    fn from(template: ClusterConfigTemplate) -> Self {
+        let output = OutputRule::Config(template.spec.config_path);
+        Self::new(template.metadata.name, template.spec.template, output)
+    }
+}
+
+impl From<ClusterDeploymentTemplate> for Template {
+    fn from(template: ClusterDeploymentTemplate) -> Self {
+        let spec = template.spec;
+        let output = match spec.observed_completion {
+            Some(completion) => OutputRule::Completion(completion),
+            None => OutputRule::Matches(spec.observed_matches.unwrap_or_default()),
+        };
+        Self::new(template.metadata.name, spec.template, output)
+    }
+}
+
+impl From<ClusterTemplate> for Template {
+    fn from(template: ClusterTemplate) -> Self {
+        Self::new(
+            template.metadata.name,
+            template.spec.template,
+            OutputRule::Nothing,
+        )
+    }
+}

@@ -1,0 +1,314 @@
+//! The server and its less pleasant clients, over real sockets.
+
+use std::future::{Ready, ready};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::Stream;
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty, Full, StreamBody};
+use hyper::client::conn::{http1, http2};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::*;
+use crate::tls::Authority;
+
+/// The longest any test waits for what should take a fraction of it.
+const AT_MOST: Duration = Duration::from_secs(30);
+
+/// Short patience, so that the tests need not have much.
+fn impatient() -> Limits {
+    let short = Duration::from_millis(200);
+    Limits {
+        handshake: short,
+        headers: short,
+        send: short,
+        ..Limits::default()
+    }
+}
+
+/// Answers `/flood` with bytes without end, `/quiet` with a stream that says one word, and
+/// everything else with `hello`. It tells when a stream is dropped.
+#[derive(Clone)]
+struct Toy {
+    dropped: mpsc::UnboundedSender<()>,
+}
+
+impl Service<Request<Incoming>> for Toy {
+    type Response = Response<UnsyncBoxBody<Bytes, BoxError>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        let stream = |pieces: usize| Pieces {
+            left: pieces,
+            dropped: self.dropped.clone(),
+        };
+        let body = match request.uri().path() {
+            "/flood" => StreamBody::new(stream(usize::MAX)).boxed_unsync(),
+            "/quiet" => StreamBody::new(stream(1)).boxed_unsync(),
+            _ => Full::new(Bytes::from_static(b"hello"))
+                .map_err(Into::into)
+                .boxed_unsync(),
+        };
+        ready(Ok(Response::new(body)))
+    }
+}
+
+/// So many pieces, then silence.
+struct Pieces {
+    left: usize,
+    dropped: mpsc::UnboundedSender<()>,
+}
+
+impl Stream for Pieces {
+    type Item = Result<Frame<Bytes>, BoxError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.left == 0 {
+            return Poll::Pending;
+        }
+        self.left -= 1;
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'x'; 16 << 10])))))
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        let _ = self.dropped.send(());
+    }
+}
+
+/// A running server, and what a client needs to know about it.
+struct Server {
+    address: SocketAddr,
+    connector: TlsConnector,
+    shutdown: CancellationToken,
+    ended: JoinHandle<()>,
+    dropped: mpsc::UnboundedReceiver<()>,
+}
+
+impl Server {
+    async fn start(limits: Limits, protocol: &[u8]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("pki")).unwrap();
+        let authority = Arc::new(Authority::open(directory.path()).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let tls = authority.server_config(address.ip()).unwrap();
+        let (dropped, notices) = mpsc::unbounded_channel();
+        let shutdown = CancellationToken::new();
+        let ended = tokio::spawn(serve(
+            listener,
+            tls,
+            Toy { dropped },
+            limits,
+            shutdown.clone(),
+        ));
+        let connector = connector(authority.certificate(), protocol);
+        Self {
+            address,
+            connector,
+            shutdown,
+            ended,
+            dropped: notices,
+        }
+    }
+
+    async fn connect(&self) -> TlsStream<TcpStream> {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        self.connector.connect(name, stream).await.unwrap()
+    }
+
+    /// Waits until the server has dropped a stream.
+    async fn until_dropped(&mut self) {
+        soon(self.dropped.recv()).await.unwrap();
+    }
+}
+
+fn connector(authority: &str, protocol: &[u8]) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap())
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(AT_MOST, future)
+        .await
+        .expect("it should have happened long ago")
+}
+
+fn get(path: &str) -> Request<Empty<Bytes>> {
+    Request::get(format!("https://localhost{path}"))
+        .body(Empty::new())
+        .unwrap()
+}
+
+/// Reads until the server closes the connection, in whatever way.
+async fn until_closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
+    let mut rest = Vec::new();
+    let _ = soon(stream.read_to_end(&mut rest)).await;
+}
+
+#[tokio::test]
+async fn both_protocols_are_served() {
+    let server = Server::start(Limits::default(), b"http/1.1").await;
+    let (mut one, connection) = http1::handshake(TokioIo::new(server.connect().await))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let answer = one.send_request(get("/")).await.unwrap();
+    assert_eq!(answer.collect().await.unwrap().to_bytes(), "hello");
+
+    let server = Server::start(Limits::default(), b"h2").await;
+    let io = TokioIo::new(server.connect().await);
+    let (mut two, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    let answer = two.send_request(get("/")).await.unwrap();
+    assert_eq!(answer.version(), http::Version::HTTP_2);
+    assert_eq!(answer.collect().await.unwrap().to_bytes(), "hello");
+}
+
+#[tokio::test]
+async fn an_http1_client_that_stops_reading_is_dropped() {
+    let mut server = Server::start(impatient(), b"http/1.1").await;
+    let mut silent = server.connect().await;
+    silent
+        .write_all(b"GET /flood HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
+    server.until_dropped().await;
+    until_closed(silent).await;
+}
+
+#[tokio::test]
+async fn an_http2_client_that_stops_reading_one_stream_is_dropped() {
+    let mut server = Server::start(impatient(), b"h2").await;
+    let io = TokioIo::new(server.connect().await);
+    let (mut requests, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    // The connection itself is alive and answers pings; only the stream is never read.
+    let connection = tokio::spawn(connection);
+    let unread = requests.send_request(get("/flood")).await.unwrap();
+    server.until_dropped().await;
+    let _ = soon(connection).await;
+    drop(unread);
+}
+
+#[tokio::test]
+async fn a_quiet_stream_may_last() {
+    let mut server = Server::start(impatient(), b"h2").await;
+    let io = TokioIo::new(server.connect().await);
+    let (mut requests, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    let mut quiet = requests.send_request(get("/quiet")).await.unwrap();
+    assert!(quiet.frame().await.unwrap().is_ok());
+    // An unread stream is dropped meanwhile, on a connection of its own: patience has run out.
+    let io = TokioIo::new(server.connect().await);
+    let (mut others, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    let unread = others.send_request(get("/flood")).await.unwrap();
+    server.until_dropped().await;
+    drop(unread);
+    let answer = requests.send_request(get("/")).await.unwrap();
+    assert_eq!(
+        answer.collect().await.unwrap().to_bytes(),
+        "hello",
+        "its connection is alive"
+    );
+    assert!(server.dropped.try_recv().is_err(), "and so is its stream");
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_dropped() {
+    let server = Server::start(impatient(), b"http/1.1").await;
+    until_closed(TcpStream::connect(server.address).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_finish_its_headers_is_dropped() {
+    let server = Server::start(impatient(), b"http/1.1").await;
+    let mut slow = server.connect().await;
+    slow.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n")
+        .await
+        .unwrap();
+    until_closed(slow).await;
+}
+
+#[tokio::test]
+async fn connections_over_the_limit_wait_for_room() {
+    let limits = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let server = Server::start(limits, b"http/1.1").await;
+    let first = server.connect().await;
+    let mut second = Box::pin(server.connect());
+    tokio::select! {
+        biased;
+        _ = &mut second => panic!("there is room for one only"),
+        // The first connection works all the while.
+        answer = ask(first) => assert_eq!(answer, "hello"),
+    }
+    soon(second).await;
+}
+
+/// Asks for `/` on a connection, and closes it.
+async fn ask(stream: TlsStream<TcpStream>) -> Bytes {
+    let (mut requests, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let answer = requests.send_request(get("/")).await.unwrap();
+    let body = answer.collect().await.unwrap().to_bytes();
+    connection.abort();
+    body
+}
+
+#[tokio::test]
+async fn shutdown_ends_streams_and_then_the_server() {
+    for protocol in [&b"http/1.1"[..], b"h2"] {
+        let server = Server::start(Limits::default(), protocol).await;
+        let io = TokioIo::new(server.connect().await);
+        let mut answer = if protocol == b"h2" {
+            let (mut requests, connection) =
+                http2::handshake(TokioExecutor::new(), io).await.unwrap();
+            tokio::spawn(connection);
+            requests.send_request(get("/quiet")).await.unwrap()
+        } else {
+            let (mut requests, connection) = http1::handshake(io).await.unwrap();
+            tokio::spawn(connection);
+            requests.send_request(get("/quiet")).await.unwrap()
+        };
+        assert!(answer.frame().await.unwrap().is_ok());
+        server.shutdown.cancel();
+        while let Some(frame) = soon(answer.frame()).await {
+            frame.expect("the stream ends in good order");
+        }
+        soon(server.ended).await.unwrap();
+        assert!(
+            TcpStream::connect(server.address).await.is_err(),
+            "nobody listens any more"
+        );
+    }
+}

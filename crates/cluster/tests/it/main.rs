@@ -1,0 +1,12 @@
+//! The embedded cluster as its clients see it.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+mod api_definitions;
+mod api_fixture;
+mod api_reading;
+mod api_watching;
+mod bad_input;
+mod conformance;
+mod crash;
+mod serve;

@@ -1,0 +1,49 @@
+//! Calls to the cluster that end, one way or the other.
+
+use std::time::Duration;
+
+/// No single request takes this long unless the other side hangs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Says why a call to the cluster failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The cluster answered with an error, or could not be reached.
+    #[error(transparent)]
+    Kube(#[from] kube::Error),
+    /// The cluster did not answer.
+    #[error("the cluster did not answer within {} s", TIMEOUT.as_secs())]
+    TimedOut,
+}
+
+impl Error {
+    /// Tells whether the object, or its whole kind, does not exist.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            Self::Kube(kube::Error::Api(status)) => status.is_not_found(),
+            Self::Kube(kube::Error::Discovery(_)) => true,
+            Self::Kube(_) | Self::TimedOut => false,
+        }
+    }
+
+    /// Tells whether the object was changed by somebody else since it was read.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_conflict())
+    }
+
+    /// Returns what to tell people: the server's own words where there are some.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Kube(kube::Error::Api(status)) => status.message.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Waits for a call, but not forever.
+pub(crate) async fn call<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {
+    match tokio::time::timeout(TIMEOUT, request).await {
+        Ok(result) => result.map_err(Error::Kube),
+        Err(_) => Err(Error::TimedOut),
+    }
+}

@@ -1,0 +1,76 @@
+//! The kinds Pathline brings to a cluster.
+
+use std::time::Duration;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Patch, PatchParams};
+use kube::runtime::conditions;
+use kube::runtime::wait::await_condition;
+use kube::{Api, Client, ResourceExt};
+
+use crate::{FIELD_MANAGER, workers};
+
+/// A server establishes a kind within milliseconds; one that needs longer than this has a problem.
+const ESTABLISH_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Says why the kinds could not be installed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server refused a kind.
+    #[error("the cluster refused the kind `{crd}`")]
+    Apply {
+        /// The name of the CustomResourceDefinition.
+        crd: String,
+        /// What the server said.
+        #[source]
+        source: kube::Error,
+    },
+    /// The server accepted a kind but does not serve it.
+    #[error(
+        "the cluster accepted the kind `{crd}` but does not serve it; see `kubectl describe crd {crd}`"
+    )]
+    NotEstablished {
+        /// The name of the CustomResourceDefinition.
+        crd: String,
+    },
+}
+
+/// Returns every kind of Pathline: those of supply chains first, then those of the workers.
+pub fn all() -> Vec<CustomResourceDefinition> {
+    let mut crds = pathline_blueprint::model::crds();
+    crds.extend(workers::crds());
+    crds
+}
+
+/// Installs or updates every kind of [`all`] and returns when the cluster serves them.
+pub async fn install(client: &Client) -> Result<(), Error> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let crds = all();
+    for crd in &crds {
+        let name = crd.name_any();
+        api.patch(
+            &name,
+            &PatchParams::apply(FIELD_MANAGER).force(),
+            &Patch::Apply(crd),
+        )
+        .await
+        .map_err(|source| Error::Apply {
+            crd: name.clone(),
+            source,
+        })?;
+    }
+    for crd in &crds {
+        established(&api, &crd.name_any()).await?;
+    }
+    Ok(())
+}
+
+async fn established(api: &Api<CustomResourceDefinition>, name: &str) -> Result<(), Error> {
+    let condition = await_condition(api.clone(), name, conditions::is_crd_established());
+    match tokio::time::timeout(ESTABLISH_TIMEOUT, condition).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Error::NotEstablished {
+            crd: name.to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,162 @@
+//! One watch for each kind of object that is stamped, started when the first such object is.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures::StreamExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{ApiResource, DynamicObject};
+use kube::core::GroupVersionKind;
+use kube::discovery::{ApiCapabilities, Scope, pinned_kind};
+use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, ResourceExt};
+use parking_lot::Mutex;
+use pathline_blueprint::model::API_VERSION;
+use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::stamp::RESOURCE_NAME_LABEL;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::calls::{self, call};
+use crate::wakeups::Wakeups;
+
+/// A first listing arrives in milliseconds; without it objects are simply applied.
+const FIRST_LISTING: Duration = Duration::from_secs(5);
+
+/// Watches what is stamped, and wakes the owners of what changes.
+pub(crate) struct Watches {
+    client: Client,
+    wakeups: Wakeups,
+    stop: CancellationToken,
+    kinds: Mutex<HashMap<GroupVersionKind, Kind>>,
+    tasks: TaskTracker,
+}
+
+/// A kind of object that is stamped.
+#[derive(Clone)]
+pub(crate) struct Kind {
+    pub(crate) resource: ApiResource,
+    pub(crate) is_namespaced: bool,
+    objects: Store<DynamicObject>,
+}
+
+impl Kind {
+    /// Returns the resource as status shows it: `plural.group`.
+    pub(crate) fn resource_name(&self) -> String {
+        let ApiResource { plural, group, .. } = &self.resource;
+        if group.is_empty() {
+            plural.clone()
+        } else {
+            format!("{plural}.{group}")
+        }
+    }
+
+    /// Returns a stamped object as the watch last saw it.
+    pub(crate) async fn live(&self, namespace: &str, name: &str) -> Option<Value> {
+        let filled = tokio::time::timeout(FIRST_LISTING, self.objects.wait_until_ready()).await;
+        if !matches!(filled, Ok(Ok(()))) {
+            return None;
+        }
+        let key = ObjectRef::new_with(name, self.resource.clone()).within(namespace);
+        let object = self.objects.get(&key)?;
+        serde_json::to_value(&*object).ok()
+    }
+}
+
+impl Watches {
+    pub(crate) fn new(client: Client, wakeups: Wakeups, stop: CancellationToken) -> Self {
+        Self {
+            client,
+            wakeups,
+            stop,
+            kinds: Mutex::default(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// Returns the kind, which is watched from now on.
+    pub(crate) async fn kind(&self, gvk: &GroupVersionKind) -> Result<Kind, calls::Error> {
+        if let Some(kind) = self.kinds.lock().get(gvk) {
+            return Ok(kind.clone());
+        }
+        let (resource, capabilities) = call(pinned_kind(&self.client, gvk)).await?;
+        let mut kinds = self.kinds.lock();
+        let kind = kinds
+            .entry(gvk.clone())
+            .or_insert_with(|| self.start(resource, &capabilities));
+        Ok(kind.clone())
+    }
+
+    /// Waits, after the engine was told to stop, until no watch runs any more.
+    pub(crate) async fn ended(&self) {
+        self.stop.cancelled().await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    fn start(&self, resource: ApiResource, capabilities: &ApiCapabilities) -> Kind {
+        let mut writer = Writer::new(resource.clone());
+        let objects = writer.as_reader();
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        let events = watcher(api, watcher::Config::default().labels(RESOURCE_NAME_LABEL))
+            .default_backoff()
+            .modify(|object| object.managed_fields_mut().clear())
+            .take_until(self.stop.clone().cancelled_owned());
+        let wakeups = self.wakeups.clone();
+        let kind = resource.kind.clone();
+        self.tasks.spawn(async move {
+            let mut events = std::pin::pin!(events);
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(event) => {
+                        // The store first: whoever wakes up must see what woke it.
+                        writer.apply_watcher_event(&event);
+                        wake_owner(&wakeups, &event);
+                    }
+                    Err(error) => tracing::warn!(kind, %error, "a watch failed; it is tried again"),
+                }
+            }
+        });
+        Kind {
+            resource,
+            is_namespaced: capabilities.scope == Scope::Namespaced,
+            objects,
+        }
+    }
+}
+
+fn wake_owner(wakeups: &Wakeups, event: &watcher::Event<DynamicObject>) {
+    let (watcher::Event::Apply(object)
+    | watcher::Event::Delete(object)
+    | watcher::Event::InitApply(object)) = event
+    else {
+        return;
+    };
+    let namespace = object.namespace().unwrap_or_default();
+    for reference in object.owner_references() {
+        let kind = OwnerKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == reference.kind);
+        if let Some(kind) = kind.filter(|_| reference.api_version == API_VERSION) {
+            wakeups.wake(kind, &namespace, &reference.name);
+        }
+    }
+}
+
+/// Wakes everybody when kinds come and go: an object of a kind that was missing may fit now.
+pub(crate) async fn follow_kinds(client: Client, wakeups: Wakeups, stop: CancellationToken) {
+    let api: Api<CustomResourceDefinition> = Api::all(client);
+    let events = watcher(api, watcher::Config::default()).default_backoff();
+    let mut events = std::pin::pin!(events.take_until(stop.cancelled_owned()));
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(watcher::Event::Apply(_)) => OwnerKind::ALL
+                .into_iter()
+                .for_each(|kind| wakeups.wake_all(kind)),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the watch on kinds failed; it is tried again"),
+        }
+    }
+}

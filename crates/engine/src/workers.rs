@@ -1,0 +1,242 @@
+//! The workers of the embedded cluster: what runs tasks, processes, checkouts and commits.
+//!
+//! A laptop has no other controllers, so these deliver software for real without a container
+//! runtime. On a real cluster only [`GitCommit`] is of use; see [`Kinds`].
+
+pub mod amounts;
+mod child;
+mod command;
+mod context;
+mod credentials;
+mod git_commit;
+mod git_repository;
+mod leftovers;
+mod log;
+mod places;
+mod process;
+mod slots;
+mod source;
+mod status;
+mod task;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{Client, CustomResourceExt};
+use pathline_remote::git::Git;
+use tokio_util::sync::CancellationToken;
+
+pub use command::Variable;
+pub use credentials::SecretReference;
+pub use git_commit::{Author, GitCommit, GitCommitSpec, GitCommitStatus};
+pub use git_repository::{
+    Artifact, GitRepository, GitRepositoryRef, GitRepositorySpec, GitRepositoryStatus, Unsupported,
+};
+pub use leftovers::StillRunning;
+pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running};
+pub use source::Source;
+pub use task::{Output, Task, TaskSpec, TaskStatus};
+
+use child::Launcher;
+use context::{Context, control, reconcile_run};
+use places::Places;
+use slots::Slots;
+
+/// Says why the workers stopped before they were told to.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The data directory cannot be used.
+    #[error("cannot prepare the data directory `{}`", .directory.display())]
+    DataDirectory {
+        /// Which one.
+        directory: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// An earlier run left processes that cannot be ended.
+    #[error("cannot take over from an earlier run")]
+    Leftovers(#[from] StillRunning),
+}
+
+/// Which kinds to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds {
+    /// `GitRepository`; on a real cluster that is Flux's.
+    pub git_repository: bool,
+    /// `Task`; on a real cluster that is for Tekton or Jobs.
+    pub task: bool,
+    /// `Process`; on a real cluster that is for Deployments.
+    pub process: bool,
+    /// `GitCommit`.
+    pub git_commit: bool,
+}
+
+impl Kinds {
+    /// Everything, as the embedded cluster needs it.
+    pub fn all() -> Self {
+        Self {
+            git_repository: true,
+            task: true,
+            process: true,
+            git_commit: true,
+        }
+    }
+
+    /// What nobody else does on a real cluster.
+    pub fn on_a_real_cluster() -> Self {
+        Self {
+            git_repository: false,
+            task: false,
+            process: false,
+            git_commit: true,
+        }
+    }
+
+    /// The definitions of these kinds.
+    pub fn crds(self) -> Vec<CustomResourceDefinition> {
+        [
+            (self.git_repository, GitRepository::crd()),
+            (self.task, Task::crd()),
+            (self.process, Process::crd()),
+            (self.git_commit, GitCommit::crd()),
+        ]
+        .into_iter()
+        .filter_map(|(served, crd)| served.then_some(crd))
+        .collect()
+    }
+}
+
+/// How a process that ends is started again.
+#[derive(Clone, Copy, Debug)]
+pub struct Restarts {
+    /// How long to wait the first time; then twice as long each time.
+    pub first_pause: Duration,
+    /// The longest wait.
+    pub longest_pause: Duration,
+    /// After running for this long, the next wait is the first again.
+    pub stable_after: Duration,
+}
+
+impl Default for Restarts {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(60),
+            stable_after: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What the workers need to know.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where logs, artifacts and checkouts are kept. One Pathline at a time may use it.
+    pub data_dir: PathBuf,
+    /// Which kinds to serve.
+    pub kinds: Kinds,
+    /// The `PATH` of commands.
+    pub search_path: OsString,
+    /// What commands find as `PATHLINE_BIN`.
+    pub executable: PathBuf,
+    /// How processes are started again.
+    pub restarts: Restarts,
+}
+
+impl Options {
+    /// Serves all kinds, with our own `PATH` and executable.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            kinds: Kinds::all(),
+            search_path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
+            executable: std::env::current_exe().unwrap_or_else(|_| "pathline".into()),
+            restarts: Restarts::default(),
+        }
+    }
+}
+
+/// Returns the kinds the workers serve.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    Kinds::all().crds()
+}
+
+/// Serves the kinds of `options` until `shutdown` is cancelled.
+///
+/// What an earlier run left behind is ended first. When this returns, no child is left. The kinds
+/// must be installed before.
+///
+/// # Errors
+///
+/// When the data directory cannot be used, or processes of an earlier run do not end.
+pub async fn run(
+    client: Client,
+    options: Options,
+    shutdown: CancellationToken,
+) -> Result<(), Error> {
+    let places = take_over(options.data_dir.clone()).await?;
+    let context = Arc::new(Context {
+        client,
+        launcher: Launcher {
+            instance: places.instance.clone(),
+            runs: places.runs(),
+        },
+        git: Git::new(places.git_cache()),
+        slots: Slots::default(),
+        schedule: git_repository::Schedule::default(),
+        places,
+        options,
+    });
+    let kinds = context.options.kinds;
+    tokio::join!(
+        serve_git_repositories(&context, &shutdown),
+        serve_if(
+            kinds.task,
+            control::<Task, _>(context.clone(), shutdown.clone(), reconcile_run)
+        ),
+        serve_if(
+            kinds.process,
+            control::<Process, _>(context.clone(), shutdown.clone(), reconcile_run)
+        ),
+        serve_if(
+            kinds.git_commit,
+            control(context.clone(), shutdown.clone(), git_commit::reconcile)
+        ),
+    );
+    context.slots.stop_all().await;
+    Ok(())
+}
+
+async fn serve_if(served: bool, work: impl Future<Output = ()>) {
+    if served {
+        work.await;
+    }
+}
+
+async fn serve_git_repositories(context: &Arc<Context>, shutdown: &CancellationToken) {
+    if !context.options.kinds.git_repository {
+        return;
+    }
+    if let Err(error) = git_repository::sweep(context).await {
+        tracing::warn!(%error, "cannot look for artifacts that nobody needs");
+    }
+    control(context.clone(), shutdown.clone(), git_repository::reconcile).await;
+}
+
+/// Makes the data directory ours: nothing of an earlier run is left running in it.
+async fn take_over(data_dir: PathBuf) -> Result<Places, Error> {
+    let taken = tokio::task::spawn_blocking(move || {
+        let unusable = |source| Error::DataDirectory {
+            directory: data_dir.clone(),
+            source,
+        };
+        let places = Places::prepare(&data_dir).map_err(unusable)?;
+        leftovers::end_all(&places.instance, &places.runs())?;
+        places.clear_work().map_err(unusable)?;
+        Ok(places)
+    });
+    taken.await.expect("taking over does not panic")
+}

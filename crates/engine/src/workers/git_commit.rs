@@ -1,0 +1,199 @@
+//! `GitCommit`: writes files to a git repository and pushes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::runtime::controller::Action;
+use kube::{CustomResource, ResourceExt};
+use pathline_remote::git::{self, Change, Written};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{self, Context};
+use super::credentials::{self, SecretReference};
+use super::status::{Reporter, Verdict, explain, set_condition};
+
+/// The condition of a commit.
+const READY: &str = "Ready";
+/// How long fetching, committing and pushing may take, with all its repetitions.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// When a failed commit is tried again.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// What to write. A change of anything here is written as a further commit.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "pathline.dev",
+    version = "v1alpha1",
+    kind = "GitCommit",
+    namespaced,
+    status = "GitCommitStatus",
+    category = "all",
+    doc = "Files to write to a branch of a git repository.",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
+    printcolumn(name = "Revision", type_ = "string", json_path = ".status.revision"),
+    printcolumn(name = "URL", type_ = "string", json_path = ".spec.url", priority = 1),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct GitCommitSpec {
+    /// The repository: `https://`, `ssh://`, `file://` or an absolute path.
+    pub url: String,
+    /// The branch; it is created when it does not exist.
+    #[serde(default = "default_branch")]
+    pub branch: String,
+    /// The files: paths in the repository and their content. Others stay as they are.
+    #[schemars(extend("minProperties" = 1))]
+    pub files: BTreeMap<String, String>,
+    /// The commit message.
+    pub message: String,
+    /// The author; the committer is Pathline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+    /// Trailers at the end of the message, as git writes them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trailers: BTreeMap<String, String>,
+    /// A Secret with `username` and `password`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_ref: Option<SecretReference>,
+}
+
+fn default_branch() -> String {
+    "main".into()
+}
+
+/// Who a commit is by.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Author {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GitCommitStatus {
+    /// The generation the conditions speak of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// `Ready`: True once the branch has the files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// The commit that has the files, of the last success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The same with its branch: `main@sha1:<commit>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+}
+
+/// Why the files could not be written.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Access(#[from] credentials::Error),
+    #[error(transparent)]
+    Git(#[from] git::Error),
+}
+
+impl Failure {
+    /// A reason, and whether trying again without a change could help.
+    fn reason(&self) -> (&'static str, bool) {
+        match self {
+            Self::Access(credentials::Error::Url(_)) => ("InvalidSpec", false),
+            Self::Access(_) | Self::Git(git::Error::Unauthenticated { .. }) => {
+                ("AuthenticationFailed", true)
+            }
+            Self::Git(
+                git::Error::InvalidPath { .. }
+                | git::Error::InvalidMessage { .. }
+                | git::Error::InvalidReference { .. }
+                | git::Error::InvalidUrl { .. },
+            ) => ("InvalidSpec", false),
+            Self::Git(git::Error::Rejected { .. }) => ("Rejected", true),
+            Self::Git(_) => ("PushFailed", true),
+        }
+    }
+}
+
+/// Writes the files of the newest generation unless that was done.
+pub(super) async fn reconcile(
+    object: Arc<GitCommit>,
+    context: Arc<Context>,
+) -> Result<Action, context::Error> {
+    let generation = object.metadata.generation;
+    let mut status = object.status.clone().unwrap_or_default();
+    let is_written = status.observed_generation == generation
+        && status
+            .conditions
+            .iter()
+            .any(|it| it.type_ == READY && it.status == "True");
+    if object.metadata.deletion_timestamp.is_some() || is_written {
+        return Ok(Action::await_change());
+    }
+    let mut action = Action::await_change();
+    let verdict = match write(&object, &context).await {
+        Ok(written) => {
+            status.revision = Some(written.revision.to_string());
+            status.commit = Some(written.revision.commit);
+            let done = if written.changed {
+                "the commit was pushed"
+            } else {
+                "the branch has the files"
+            };
+            Verdict::yes("Succeeded", done)
+        }
+        Err(failure) => {
+            let (reason, may_help) = failure.reason();
+            if may_help {
+                action = Action::requeue(RETRY);
+            }
+            Verdict::no(reason, explain(&failure))
+        }
+    };
+    status.observed_generation = generation;
+    set_condition(&mut status.conditions, READY, generation, verdict);
+    Reporter::new(&context.client, &*object)
+        .write(&status)
+        .await?;
+    Ok(action)
+}
+
+async fn write(object: &GitCommit, context: &Context) -> Result<Written, Failure> {
+    let spec = &object.spec;
+    let namespace = object.namespace().unwrap_or_default();
+    let remote = credentials::remote(
+        &context.client,
+        &namespace,
+        &spec.url,
+        spec.secret_ref.as_ref(),
+    )
+    .await?;
+    let author = spec
+        .author
+        .clone()
+        .map(|Author { name, email }| git::Author { name, email });
+    let change = Change {
+        branch: spec.branch.clone(),
+        files: spec.files.clone(),
+        message: spec.message.clone(),
+        trailers: spec.trailers.clone(),
+        author: author.unwrap_or_default(),
+    };
+    Ok(context
+        .git
+        .commit(&remote.with_timeout(PATIENCE), change)
+        .await?)
+}

@@ -1,0 +1,231 @@
+//! Fetching when it is due, and saying what came of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kube::ResourceExt;
+use kube::runtime::controller::Action;
+use parking_lot::Mutex;
+use pathline_remote::archive::Limits;
+use pathline_remote::git::{self, Reference};
+
+use super::{Artifact, GitRepository, GitRepositoryStatus, artifacts};
+use crate::workers::context::{self, Context};
+use crate::workers::credentials;
+use crate::workers::source::archive_url;
+use crate::workers::status::{Reporter, Verdict, explain, now, set_condition};
+
+/// Asks for a fetch now; any change of the value counts.
+const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
+/// A shorter interval would only keep the machine busy.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(500);
+/// A failed fetch is tried again after this, or after the interval if that is shorter.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// When which repository is to be fetched next, by its uid.
+#[derive(Debug, Default)]
+pub(in crate::workers) struct Schedule(Mutex<HashMap<String, Due>>);
+
+#[derive(Debug)]
+struct Due {
+    /// The generation and the request that the last fetch answered.
+    answered: (Option<i64>, Option<String>),
+    next: Instant,
+}
+
+impl Schedule {
+    /// How long to wait still, if nothing was asked for since the last fetch.
+    fn remaining(&self, object: &GitRepository) -> Option<Duration> {
+        let due = self.0.lock();
+        let due = due.get(&object.uid().unwrap_or_default())?;
+        let remaining = due.next.checked_duration_since(Instant::now())?;
+        (due.answered == asked(object)).then_some(remaining)
+    }
+
+    fn fetched(&self, object: &GitRepository, wait: Duration) {
+        let next = Instant::now() + wait;
+        let due = Due {
+            answered: asked(object),
+            next,
+        };
+        self.0.lock().insert(object.uid().unwrap_or_default(), due);
+    }
+
+    fn forget(&self, object: &GitRepository) {
+        self.0.lock().remove(&object.uid().unwrap_or_default());
+    }
+}
+
+fn asked(object: &GitRepository) -> (Option<i64>, Option<String>) {
+    (object.metadata.generation, requested_at(object))
+}
+
+fn requested_at(object: &GitRepository) -> Option<String> {
+    object.annotations().get(REQUESTED_AT).cloned()
+}
+
+/// Why nothing could be fetched.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("these fields are not supported yet: {}", .0.join(", "))]
+    Unsupported(Vec<&'static str>),
+    #[error(transparent)]
+    Access(#[from] credentials::Error),
+    #[error("failed to checkout and determine revision")]
+    Git(#[from] git::Error),
+}
+
+impl Failure {
+    /// The reason, and whether only a change of the object can help.
+    fn reason(&self) -> (&'static str, bool) {
+        match self {
+            Self::Unsupported(_) => ("UnsupportedField", true),
+            Self::Access(credentials::Error::Url(_)) => ("URLInvalid", true),
+            Self::Git(git::Error::InvalidReference { .. }) => ("InvalidReference", true),
+            Self::Access(_) | Self::Git(git::Error::Unauthenticated { .. }) => {
+                ("AuthenticationFailed", false)
+            }
+            Self::Git(_) => ("GitOperationFailed", false),
+        }
+    }
+}
+
+/// Fetches if it is time, or if somebody asked.
+pub(in crate::workers) async fn reconcile(
+    object: Arc<GitRepository>,
+    context: Arc<Context>,
+) -> Result<Action, context::Error> {
+    let schedule = &context.schedule;
+    if object.metadata.deletion_timestamp.is_some() || object.spec.suspend == Some(true) {
+        schedule.forget(&object);
+        return Ok(Action::await_change());
+    }
+    if let Some(remaining) = schedule.remaining(&object) {
+        return Ok(Action::requeue(remaining));
+    }
+    let mut status = object.status.clone().unwrap_or_default();
+    let fetched = fetch(&object, &context, status.artifact.as_ref()).await;
+    let interval = object.spec.interval.duration().max(SHORTEST_INTERVAL);
+    let wait = if fetched.is_ok() {
+        interval
+    } else {
+        interval.min(RETRY)
+    };
+    record(&mut status, &object, fetched);
+    Reporter::new(&context.client, &*object)
+        .write(&status)
+        .await?;
+    schedule.fetched(&object, wait);
+    artifacts::tidy(&context, &object, status.artifact.as_ref()).await;
+    Ok(Action::requeue(wait))
+}
+
+/// The artifact of what the reference names now: the known one, if it did not move.
+async fn fetch(
+    object: &GitRepository,
+    context: &Context,
+    known: Option<&Artifact>,
+) -> Result<Artifact, Failure> {
+    let spec = &object.spec;
+    let unsupported = spec.unsupported_fields();
+    if !unsupported.is_empty() {
+        return Err(Failure::Unsupported(unsupported));
+    }
+    let namespace = object.namespace().unwrap_or_default();
+    let remote = credentials::remote(
+        &context.client,
+        &namespace,
+        &spec.url,
+        spec.secret_ref.as_ref(),
+    )
+    .await?
+    .with_timeout(spec.timeout.duration());
+    let reference = reference(object);
+    let revision = context.git.resolve(&remote, &reference).await?;
+    let is_fresh = |artifact: &&Artifact| {
+        artifact.revision == revision.to_string()
+            && context.places.artifacts().join(&artifact.path).is_file()
+    };
+    // A repository with another URL may have a commit of the same id only if it is the same commit.
+    if let Some(artifact) = known.filter(is_fresh) {
+        return Ok(artifact.clone());
+    }
+    let revision = context.git.fetch(&remote, &reference).await?;
+    let directory = artifacts::directory(&namespace, &object.name_any());
+    let place = context.places.artifacts().join(&directory);
+    let archive = context
+        .git
+        .archive(&remote, &revision, &place, Limits::default())
+        .await?;
+    let file = archive
+        .path
+        .file_name()
+        .map(Path::new)
+        .unwrap_or(Path::new(""));
+    Ok(Artifact {
+        path: directory.join(file).display().to_string(),
+        url: archive_url(&archive.path),
+        revision: revision.to_string(),
+        digest: format!("sha256:{}", archive.digest),
+        last_update_time: now(),
+        size: i64::try_from(archive.size).unwrap_or(i64::MAX),
+        metadata: std::collections::BTreeMap::new(),
+    })
+}
+
+/// What to follow, in the order of precedence that Flux has.
+fn reference(object: &GitRepository) -> Reference {
+    let given = object.spec.reference.clone().unwrap_or_default();
+    match given {
+        super::GitRepositoryRef {
+            name: Some(name), ..
+        } => Reference::Name(name),
+        super::GitRepositoryRef {
+            commit: Some(id),
+            branch,
+            ..
+        } => Reference::Commit { id, branch },
+        super::GitRepositoryRef { tag: Some(tag), .. } => Reference::Tag(tag),
+        super::GitRepositoryRef { branch, .. } => {
+            Reference::Branch(branch.unwrap_or_else(|| "master".into()))
+        }
+    }
+}
+
+fn record(
+    status: &mut GitRepositoryStatus,
+    object: &GitRepository,
+    fetched: Result<Artifact, Failure>,
+) {
+    let generation = object.metadata.generation;
+    status.last_handled_reconcile_at = requested_at(object);
+    let conditions = &mut status.conditions;
+    conditions.retain(|condition| !matches!(condition.type_.as_str(), "FetchFailed" | "Stalled"));
+    match fetched {
+        Ok(artifact) => {
+            let stored = format!("stored artifact for revision '{}'", artifact.revision);
+            let verdict = Verdict::yes("Succeeded", stored);
+            set_condition(conditions, "Ready", generation, verdict.clone());
+            set_condition(conditions, "ArtifactInStorage", generation, verdict);
+            status.observed_generation = generation;
+            status.artifact = Some(artifact);
+        }
+        Err(failure) => {
+            let (reason, is_stalled) = failure.reason();
+            let why = explain(&failure);
+            set_condition(
+                conditions,
+                "Ready",
+                generation,
+                Verdict::no(reason, why.clone()),
+            );
+            let type_ = if is_stalled { "Stalled" } else { "FetchFailed" };
+            set_condition(conditions, type_, generation, Verdict::yes(reason, why));
+            if is_stalled {
+                status.observed_generation = generation;
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Finding and ending children of a Pathline that was killed.
+//!
+//! Two traces lead to them. Every child has a mark in its environment, which Linux shows in
+//! `/proc`; and every group is written down with the start time of its leader, so that a process
+//! that got the same number later is left alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::{
+    Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
+};
+
+use super::child::INSTANCE_MARK;
+
+/// How long killed processes may take to vanish.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Why leftovers of an earlier run are still there.
+#[derive(Debug, thiserror::Error)]
+#[error("processes of an earlier run do not end; kill them by hand, then start again")]
+pub struct StillRunning;
+
+/// Kills everything that an earlier Pathline on this data directory left running, and returns when
+/// it is gone. Blocks.
+pub(crate) fn end_all(instance: &str, runs: &Path) -> Result<(), StillRunning> {
+    let deadline = Instant::now() + PATIENCE;
+    let groups = recorded_groups(runs);
+    for (group, _) in &groups {
+        let _ = kill_process_group(*group, Signal::KILL);
+    }
+    let gone = kill_marked(INSTANCE_MARK, instance)
+        && groups
+            .iter()
+            .all(|(group, _)| wait_for_group(*group, deadline));
+    if !gone {
+        return Err(StillRunning);
+    }
+    for (_, record) in groups {
+        let _ = fs::remove_file(record);
+    }
+    Ok(())
+}
+
+/// Kills every process with this mark until there is none left; says whether that worked. Blocks.
+pub(crate) fn kill_marked(name: &str, value: &str) -> bool {
+    let mark = format!("{name}={value}");
+    let deadline = Instant::now() + PATIENCE;
+    while platform::kill_marked_once(mark.as_bytes()) > 0 {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
+}
+
+fn wait_for_group(group: Pid, deadline: Instant) -> bool {
+    // Killed members of a group that nobody reaps stay as zombies; those are no danger.
+    while test_kill_process_group(group).is_ok() && platform::group_is_alive(group) {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
+}
+
+/// The groups that were written down and still are what they were then. Stale notes are removed.
+fn recorded_groups(runs: &Path) -> Vec<(Pid, PathBuf)> {
+    let mut groups = Vec::new();
+    for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let group = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let group = group
+            .and_then(Pid::from_raw)
+            .filter(|pid| *pid != Pid::INIT);
+        match (group, fs::read_to_string(&path)) {
+            (Some(group), Ok(birth)) if is_still_ours(group, &birth) => groups.push((group, path)),
+            _ => {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+    groups
+}
+
+/// Whether the group is the one that was written down.
+///
+/// The number of a group is not given to a new process while the group has members, so a group
+/// without a leader is ours if the machine was not restarted since.
+fn is_still_ours(group: Pid, birth: &str) -> bool {
+    if test_kill_process(group).is_ok() {
+        platform::birth(group).is_ok_and(|now| now == birth)
+    } else {
+        platform::same_boot(birth)
+    }
+}
+
+/// A note that a group runs; gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct RunRecord(PathBuf);
+
+impl RunRecord {
+    /// Writes down the group that `leader` leads.
+    pub(crate) fn write(runs: &Path, leader: Pid) -> io::Result<Self> {
+        let path = runs.join(leader.to_string());
+        fs::write(&path, platform::birth(leader)?)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for RunRecord {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod platform {
+    use std::fs;
+    use std::io;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    /// Kills the processes whose environment has `mark` and returns how many there were.
+    pub(super) fn kill_marked_once(mark: &[u8]) -> usize {
+        processes()
+            .filter(|pid| has_mark(*pid, mark) && kill_if_marked(*pid, mark))
+            .count()
+    }
+
+    /// The number is pinned before the mark is looked at again, so it is never that of another.
+    fn kill_if_marked(pid: Pid, mark: &[u8]) -> bool {
+        let Ok(pinned) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return false;
+        };
+        let marked = has_mark(pid, mark);
+        if marked {
+            let _ = pidfd_send_signal(&pinned, Signal::KILL);
+        }
+        marked
+    }
+
+    fn has_mark(pid: Pid, mark: &[u8]) -> bool {
+        fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|it| it == mark))
+    }
+
+    fn processes() -> impl Iterator<Item = Pid> {
+        let own = rustix::process::getpid();
+        fs::read_dir("/proc")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                entry
+                    .file_name()
+                    .to_str()?
+                    .parse()
+                    .ok()
+                    .and_then(Pid::from_raw)
+            })
+            .filter(move |pid| *pid != own)
+    }
+
+    /// Whether the group has a member that is not a zombie.
+    pub(super) fn group_is_alive(group: Pid) -> bool {
+        processes().any(|pid| {
+            stat(pid).is_ok_and(|fields| {
+                let member = fields.get(2).is_some_and(|pgrp| *pgrp == group.to_string());
+                member && !matches!(fields.first().map(String::as_str), Some("Z" | "X"))
+            })
+        })
+    }
+
+    /// When a process was started, in a form that no other process has: boot and clock ticks.
+    pub(super) fn birth(pid: Pid) -> io::Result<String> {
+        let started = stat(pid)?.get(19).cloned().unwrap_or_default();
+        Ok(format!("{} {started}", boot()?))
+    }
+
+    pub(super) fn same_boot(birth: &str) -> bool {
+        boot().is_ok_and(|boot| birth.starts_with(&boot))
+    }
+
+    fn boot() -> io::Result<String> {
+        fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
+    }
+
+    /// The fields of `/proc/<pid>/stat` from the state on; the name before may contain anything.
+    fn stat(pid: Pid) -> io::Result<Vec<String>> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
+        Ok(fields.split_whitespace().map(Into::into).collect())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod platform {
+    use std::io;
+    use std::process::Command;
+
+    use rustix::process::Pid;
+
+    /// Environments of other processes cannot be read here; the notes have to do.
+    pub(super) fn kill_marked_once(_: &[u8]) -> usize {
+        0
+    }
+
+    pub(super) fn group_is_alive(_: Pid) -> bool {
+        true
+    }
+
+    pub(super) fn birth(pid: Pid) -> io::Result<String> {
+        let asked = Command::new("ps")
+            .args(["-o", "lstart=", "-p", &pid.to_string()])
+            .output()?;
+        Ok(String::from_utf8_lossy(&asked.stdout).trim().to_owned())
+    }
+
+    /// Without a leader there is no telling whose group it is.
+    pub(super) fn same_boot(_: &str) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_another_process_has_now_is_left_alone() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let mut stranger = std::process::Command::new("sleep").arg("600").spawn()?;
+        let pid = Pid::from_child(&stranger);
+        fs::write(dir.path().join(pid.to_string()), "another boot 17")?;
+        fs::write(dir.path().join("not a number"), "x")?;
+        end_all("no-such-instance", dir.path()).expect("nothing is ours");
+        assert!(stranger.try_wait()?.is_none(), "it still runs");
+        assert_eq!(
+            fs::read_dir(dir.path())?.count(),
+            0,
+            "stale notes are removed"
+        );
+        stranger.kill()?;
+        stranger.wait()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! `Process`: keeps a command running and says which inputs it runs with.
+
+mod probe;
+mod supervise;
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::amounts::Span;
+use super::command::Variable;
+use super::context::{Context, Runnable};
+use super::source::Source;
+
+/// The condition of a process.
+const READY: &str = "Ready";
+
+/// What to keep running. A change of anything here stops it and starts it anew.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "pathline.dev",
+    version = "v1alpha1",
+    kind = "Process",
+    plural = "processes",
+    namespaced,
+    status = "ProcessStatus",
+    category = "all",
+    doc = "A command that is kept running.",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
+    printcolumn(
+        name = "Reason",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].reason"
+    ),
+    printcolumn(name = "Restarts", type_ = "integer", json_path = ".status.restarts"),
+    printcolumn(
+        name = "Revision",
+        type_ = "string",
+        json_path = ".status.running.source.revision",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessSpec {
+    /// The files the command starts with; none is an empty directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// The program and its arguments; there is no shell in between.
+    #[schemars(length(min = 1))]
+    pub command: Vec<String>,
+    /// Variables for the command, beside PATH, HOME, TMPDIR, LANG and those that start with PATHLINE_.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<Variable>,
+    /// How to tell that it is ready; without, it is once it has been running for a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<Readiness>,
+    /// How long the command may take to end after it was asked to.
+    #[serde(default = "default_stop_timeout")]
+    pub stop_timeout: Span,
+}
+
+fn default_stop_timeout() -> Span {
+    Span::new("10s")
+}
+
+/// How to tell that a process is ready.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Readiness {
+    /// A request that must succeed.
+    pub http_get: HttpGet,
+    /// How often to ask.
+    #[serde(default = "default_period")]
+    #[schemars(range(min = 1))]
+    pub period_seconds: u32,
+}
+
+fn default_period() -> u32 {
+    1
+}
+
+/// A request to this machine; 2xx and 3xx are success.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HttpGet {
+    /// The port.
+    #[schemars(range(min = 1))]
+    pub port: u16,
+    /// The path.
+    #[serde(default = "default_path")]
+    #[schemars(regex(pattern = r"^/[!-~]*$"))]
+    pub path: String,
+}
+
+fn default_path() -> String {
+    "/".into()
+}
+
+/// What runs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessStatus {
+    /// The generation the conditions speak of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// `Ready`: False while nothing of this generation runs or it does not answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// The process id, while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i64>,
+    /// How often this generation had to be started again.
+    #[serde(default)]
+    pub restarts: u32,
+    /// When it was started, while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Time>,
+    /// What runs, while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<Running>,
+    /// The end of the log when the status was last written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_tail: Option<String>,
+    /// Where the log is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_path: Option<String>,
+}
+
+/// The inputs of a running process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Running {
+    /// The generation of the object.
+    pub generation: i64,
+    /// The files it was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+impl Runnable for Process {
+    /// A process is never done.
+    fn is_settled(&self) -> bool {
+        false
+    }
+
+    fn run(
+        self: Arc<Self>,
+        context: Arc<Context>,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        supervise::run(self, context, stop)
+    }
+}

@@ -1,0 +1,88 @@
+//! Asking a process whether it is ready.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::HttpGet;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// `HTTP/1.1 200`
+const STATUS_LINE_START: usize = 12;
+
+/// Sends the request; says what is wrong unless the answer is a success.
+pub(super) async fn ask(target: &HttpGet) -> Result<(), String> {
+    let HttpGet { port, path } = target;
+    let answer = tokio::time::timeout(PATIENCE, status_code(*port, path)).await;
+    match answer {
+        Ok(Ok(200..400)) => Ok(()),
+        Ok(Ok(code)) => Err(format!("port {port} answers {path} with {code}")),
+        Ok(Err(error)) => Err(format!("port {port} does not answer {path}: {error}")),
+        Err(_) => Err(format!(
+            "port {port} does not answer {path} within {PATIENCE:?}"
+        )),
+    }
+}
+
+async fn status_code(port: u16, path: &str) -> io::Result<u16> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nUser-Agent: pathline-probe\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut start = [0; STATUS_LINE_START];
+    stream.read_exact(&mut start).await?;
+    std::str::from_utf8(&start)
+        .ok()
+        .filter(|line| line.starts_with("HTTP/1."))
+        .and_then(|line| line.get(9..)?.parse().ok())
+        .ok_or_else(|| io::Error::other("the answer is not HTTP"))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn answer_of(reply: &'static [u8]) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(reply).await.unwrap();
+            let mut request = Vec::new();
+            stream.read_buf(&mut request).await.unwrap();
+            String::from_utf8(request).unwrap()
+        });
+        let asked = ask(&HttpGet {
+            port,
+            path: "/ready".into(),
+        })
+        .await;
+        assert!(server.await.unwrap().starts_with("GET /ready HTTP/1.1\r\n"));
+        asked
+    }
+
+    #[tokio::test]
+    async fn only_success_and_redirection_are_ready() {
+        assert_eq!(answer_of(b"HTTP/1.1 200 OK\r\n\r\n").await, Ok(()));
+        assert_eq!(answer_of(b"HTTP/1.0 302 Found\r\n\r\n").await, Ok(()));
+        assert!(
+            answer_of(b"HTTP/1.1 503 Busy\r\n\r\n")
+                .await
+                .unwrap_err()
+                .contains("503")
+        );
+        assert!(
+            answer_of(b"SSH-2.0-OpenSSH_9.2\r\n")
+                .await
+                .unwrap_err()
+                .contains("not HTTP")
+        );
+    }
+}

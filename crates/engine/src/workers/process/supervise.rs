@@ -1,0 +1,299 @@
+//! Keeping one generation of a process running.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kube::ResourceExt;
+use tokio_util::sync::CancellationToken;
+
+use super::{Process, ProcessStatus, READY, Running, probe};
+use crate::workers::Restarts;
+use crate::workers::child::{Child, Exit, Launch};
+use crate::workers::command::environment;
+use crate::workers::context::Context;
+use crate::workers::source::WorkDir;
+use crate::workers::status::{Reporter, Verdict, explain, now, set_condition};
+
+/// How large the log of a process may become.
+const LOG_LIMIT: u64 = 1 << 20;
+/// How long a process without a probe must have been running to count as ready.
+const SETTLING: Duration = Duration::from_secs(1);
+/// How often a process that was just started is asked.
+const SOON: Duration = Duration::from_millis(200);
+/// How many answers in a row may be missing before anything is said.
+const PARDONED_FAILURES: u32 = 2;
+/// How long the last words of a stopped supervisor may take.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Starts the process, and again whenever it ends, until told to stop.
+pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) {
+    let mut supervisor = Supervisor::new(process, context);
+    supervisor.begin().await;
+    let mut pause = Pause::new(&supervisor.context.options.restarts);
+    while !stop.is_cancelled() {
+        let began = Instant::now();
+        let ended = match supervisor.start().await {
+            Ok((work, mut child)) => {
+                let exit = supervisor.accompany(&mut child, &stop).await;
+                drop(work);
+                match exit {
+                    Some(exit) => Verdict::no("Exited", exit.to_string()),
+                    None => return,
+                }
+            }
+            Err(verdict) => verdict,
+        };
+        let wait = pause.after(began.elapsed());
+        supervisor.ended(ended, wait).await;
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(wait) => supervisor.status.restarts += 1,
+        }
+    }
+    supervisor
+        .say_last(Verdict::no("Stopped", "it was stopped"))
+        .await;
+}
+
+struct Supervisor {
+    process: Arc<Process>,
+    context: Arc<Context>,
+    reporter: Reporter<Process>,
+    status: ProcessStatus,
+}
+
+impl Supervisor {
+    fn new(process: Arc<Process>, context: Arc<Context>) -> Self {
+        let reporter = Reporter::new(&context.client, &*process);
+        Self {
+            process,
+            context,
+            reporter,
+            status: ProcessStatus::default(),
+        }
+    }
+
+    /// Says that nothing runs yet; whatever the status said is of another time.
+    async fn begin(&mut self) {
+        let known = self
+            .reporter
+            .current()
+            .await
+            .ok()
+            .flatten()
+            .and_then(|it| it.status);
+        let (namespace, name) = (
+            self.process.namespace().unwrap_or_default(),
+            self.process.name_any(),
+        );
+        let log = self
+            .context
+            .places
+            .log("process", &namespace, &name, "output");
+        self.status = ProcessStatus {
+            observed_generation: self.process.metadata.generation,
+            conditions: known.map(|status| status.conditions).unwrap_or_default(),
+            log_path: Some(log.display().to_string()),
+            ..ProcessStatus::default()
+        };
+        self.say(Verdict::no("Starting", "it is being started"))
+            .await;
+    }
+
+    async fn start(&mut self) -> Result<(WorkDir, Child), Verdict> {
+        let spec = &self.process.spec;
+        let work = WorkDir::create(self.context.places.new_work(), spec.source.clone())
+            .await
+            .map_err(|error| Verdict::no("SourceUnavailable", explain(&error)))?;
+        let launch = Launch {
+            command: spec.command.clone(),
+            environment: environment(
+                &self.context.options,
+                &work,
+                &spec.env,
+                spec.source.as_ref(),
+            ),
+            directory: work.files(),
+            log: self.status.log_path.clone().unwrap_or_default().into(),
+            log_limit: LOG_LIMIT,
+        };
+        let child = self.context.launcher.start(&launch).map_err(|error| {
+            Verdict::no(
+                "CannotStart",
+                format!("the command cannot be started: {error}"),
+            )
+        })?;
+        self.status.pid = Some(child.pid());
+        self.status.started_at = Some(now());
+        self.status.running = Some(Running {
+            generation: self.process.metadata.generation.unwrap_or_default(),
+            source: spec.source.clone(),
+        });
+        self.say(Verdict::no(
+            "Starting",
+            "it was started and is not ready yet",
+        ))
+        .await;
+        Ok((work, child))
+    }
+
+    /// Watches over a child until it ends; nothing when it was stopped.
+    async fn accompany(&mut self, child: &mut Child, stop: &CancellationToken) -> Option<Exit> {
+        let mut readiness = ReadinessWatch::new(&self.process);
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    self.stop(child).await;
+                    return None;
+                }
+                exit = child.ended() => {
+                    self.remember_log(child);
+                    return Some(exit);
+                }
+                verdict = readiness.changed() => {
+                    self.remember_log(child);
+                    self.say(verdict).await;
+                }
+            }
+        }
+    }
+
+    async fn stop(&mut self, child: &mut Child) {
+        self.say_last(Verdict::no("Stopping", "it is being stopped"))
+            .await;
+        child.stop(self.process.spec.stop_timeout.duration()).await;
+        self.remember_log(child);
+        self.nothing_runs();
+        self.say_last(Verdict::no("Stopped", "it was stopped"))
+            .await;
+    }
+
+    async fn ended(&mut self, verdict: Verdict, wait: Duration) {
+        self.nothing_runs();
+        let message = format!("{}; starting again after {wait:?}", verdict.message);
+        self.say(Verdict { message, ..verdict }).await;
+    }
+
+    fn nothing_runs(&mut self) {
+        self.status.pid = None;
+        self.status.started_at = None;
+        self.status.running = None;
+    }
+
+    fn remember_log(&mut self, child: &Child) {
+        self.status.log_tail = Some(child.tail().text()).filter(|text| !text.is_empty());
+    }
+
+    async fn say(&mut self, verdict: Verdict) {
+        let generation = self.process.metadata.generation;
+        set_condition(&mut self.status.conditions, READY, generation, verdict);
+        self.reporter.insist(&self.status).await;
+    }
+
+    /// Says something that is not worth delaying a stop for.
+    async fn say_last(&mut self, verdict: Verdict) {
+        let _ = tokio::time::timeout(LAST_WORDS, self.say(verdict)).await;
+    }
+}
+
+/// Tells when a process becomes ready, or stops being so.
+struct ReadinessWatch {
+    process: Arc<Process>,
+    ready: Option<bool>,
+    failures: u32,
+}
+
+impl ReadinessWatch {
+    fn new(process: &Arc<Process>) -> Self {
+        Self {
+            process: process.clone(),
+            ready: None,
+            failures: 0,
+        }
+    }
+
+    /// Returns when there is something new to say.
+    async fn changed(&mut self) -> Verdict {
+        let process = self.process.clone();
+        let Some(readiness) = &process.spec.readiness else {
+            if self.ready.is_some() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(SETTLING).await;
+            self.ready = Some(true);
+            return Verdict::yes("Running", "it has been running for a second");
+        };
+        let period = Duration::from_secs(readiness.period_seconds.into());
+        loop {
+            match self.ready {
+                Some(_) => tokio::time::sleep(period).await,
+                None if self.failures > 0 => tokio::time::sleep(period.min(SOON)).await,
+                None => {}
+            }
+            match probe::ask(&readiness.http_get).await {
+                Ok(()) => {
+                    self.failures = 0;
+                    if self.ready.replace(true) != Some(true) {
+                        return Verdict::yes("Answering", "it answers");
+                    }
+                }
+                Err(why) => {
+                    self.failures += 1;
+                    let pardoned = self.failures <= PARDONED_FAILURES;
+                    if !pardoned && self.ready.replace(false) != Some(false) {
+                        return Verdict::no("NotAnswering", why);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How long to wait before the next start: longer every time, unless it ran well for a while.
+struct Pause {
+    first: Duration,
+    most: Duration,
+    stable_after: Duration,
+    next: Duration,
+}
+
+impl Pause {
+    fn new(restarts: &Restarts) -> Self {
+        let Restarts {
+            first_pause,
+            longest_pause,
+            stable_after,
+        } = *restarts;
+        Self {
+            first: first_pause,
+            most: longest_pause,
+            stable_after,
+            next: first_pause,
+        }
+    }
+
+    fn after(&mut self, ran_for: Duration) -> Duration {
+        if ran_for >= self.stable_after {
+            self.next = self.first;
+        }
+        let now = self.next;
+        self.next = (now * 2).min(self.most);
+        now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_a_limit_and_start_over_after_a_stable_time() {
+        let mut pause = Pause::new(&Restarts::default());
+        let crash = Duration::from_millis(20);
+        let waits: Vec<_> = (0..8).map(|_| pause.after(crash).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(pause.after(Duration::from_secs(61)).as_secs(), 1);
+        assert_eq!(pause.after(crash).as_secs(), 2);
+    }
+}

@@ -1,0 +1,106 @@
+//! The files a child starts with.
+
+use std::path::{Path, PathBuf};
+
+use pathline_remote::archive::{self, Limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Files to work on, as a source worker published them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// Where the archive is; `file://` only.
+    pub url: String,
+    /// The revision the archive was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+}
+
+/// Why the files of a [`Source`] are not there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("the source `{0}` is not a `file://` URL of an archive")]
+    NotAFile(String),
+    #[error("the source `{0}` cannot be unpacked")]
+    Unpack(String, #[source] archive::Error),
+    #[error("cannot prepare a directory for the source")]
+    Directory(#[source] std::io::Error),
+}
+
+/// The directories of one run: its files, its home and its temporary files. Removed on drop.
+#[derive(Debug)]
+pub(crate) struct WorkDir(PathBuf);
+
+impl WorkDir {
+    /// Unpacks the source, if there is one, into a fresh directory at `place`.
+    pub(crate) async fn create(place: PathBuf, source: Option<Source>) -> Result<Self, Error> {
+        let made = tokio::task::spawn_blocking(move || {
+            let work = Self(place);
+            for directory in [work.files(), work.home(), work.temporary()] {
+                std::fs::create_dir_all(directory).map_err(Error::Directory)?;
+            }
+            if let Some(source) = source {
+                let archive = archive_path(&source.url)?;
+                archive::unpack(&archive, &work.files(), Limits::default())
+                    .map_err(|why| Error::Unpack(source.url, why))?;
+            }
+            Ok(work)
+        });
+        made.await.expect("unpacking does not panic")
+    }
+
+    /// Where the command runs.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.0.join("files")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.0.join("home")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.0.join("tmp")
+    }
+}
+
+impl Drop for WorkDir {
+    fn drop(&mut self) {
+        if let Err(error) = remove_all(&self.0) {
+            tracing::warn!(directory = %self.0.display(), %error, "cannot remove a work directory");
+        }
+    }
+}
+
+/// Removes a directory, including those below it that a build made read-only.
+fn remove_all(directory: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if std::fs::remove_dir_all(directory).is_ok() {
+        return Ok(());
+    }
+    let mut pending = vec![directory.to_owned()];
+    while let Some(next) = pending.pop() {
+        if std::fs::symlink_metadata(&next)?.is_dir() {
+            std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o700))?;
+            for entry in std::fs::read_dir(&next)? {
+                pending.push(entry?.path());
+            }
+        }
+    }
+    std::fs::remove_dir_all(directory)
+}
+
+fn archive_path(url: &str) -> Result<PathBuf, Error> {
+    Url::parse(url)
+        .ok()
+        .filter(|parsed| parsed.scheme() == "file")
+        .and_then(|parsed| parsed.to_file_path().ok())
+        .ok_or_else(|| Error::NotAFile(url.to_owned()))
+}
+
+/// The URL under which an archive is published.
+pub(crate) fn archive_url(path: &Path) -> String {
+    Url::from_file_path(path)
+        .expect("the data directory is an absolute path")
+        .into()
+}

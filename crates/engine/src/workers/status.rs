@@ -1,0 +1,247 @@
+//! Conditions, and writing status.
+
+use std::error::Error as StdError;
+use std::fmt::Debug;
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::api::{Patch, PatchParams};
+use kube::core::NamespaceResourceScope;
+use kube::{Api, Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Who owns the fields the workers write.
+pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
+
+/// The current time, in whole seconds as Kubernetes writes it.
+pub(crate) fn now() -> Time {
+    Time(
+        Timestamp::from_second(Timestamp::now().as_second()).expect("the present is representable"),
+    )
+}
+
+/// What a condition says.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) status: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+}
+
+impl Verdict {
+    pub(crate) fn yes(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status: "True",
+            reason,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn no(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status: "False",
+            reason,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn unknown(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status: "Unknown",
+            reason,
+            message: message.into(),
+        }
+    }
+}
+
+/// Puts a verdict into a list of conditions; the time of the last transition stays unless the
+/// status changes.
+pub(crate) fn set_condition(
+    conditions: &mut Vec<Condition>,
+    type_: &str,
+    generation: Option<i64>,
+    verdict: Verdict,
+) {
+    let known = conditions
+        .iter()
+        .position(|condition| condition.type_ == type_);
+    let last_transition_time = known
+        .map(|at| &conditions[at])
+        .filter(|condition| condition.status == verdict.status)
+        .map_or_else(now, |condition| condition.last_transition_time.clone());
+    let condition = Condition {
+        type_: type_.into(),
+        status: verdict.status.into(),
+        reason: verdict.reason.into(),
+        message: verdict.message,
+        observed_generation: generation,
+        last_transition_time,
+    };
+    match known {
+        Some(at) => conditions[at] = condition,
+        None => conditions.push(condition),
+    }
+}
+
+/// Whether a condition has been decided for this generation.
+pub(crate) fn is_decided(conditions: &[Condition], type_: &str, generation: Option<i64>) -> bool {
+    conditions.iter().any(|condition| {
+        condition.type_ == type_
+            && condition.observed_generation == generation
+            && condition.status != "Unknown"
+    })
+}
+
+/// An error with all its causes, in one line.
+pub(crate) fn explain(error: &(dyn StdError + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        let more = source.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = source.source();
+    }
+    text
+}
+
+/// Writes the status of one object, and remembers it.
+pub(crate) struct Reporter<K> {
+    api: Api<K>,
+    name: String,
+    uid: Option<String>,
+    written: Option<Value>,
+}
+
+impl<K> Reporter<K>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    K: Clone + Debug + DeserializeOwned + Serialize,
+{
+    /// Reports on `object`.
+    pub(crate) fn new(client: &Client, object: &K) -> Self {
+        let namespace = object.namespace().unwrap_or_default();
+        let written = serde_json::to_value(object)
+            .ok()
+            .and_then(|value| value.get("status").cloned());
+        Self {
+            api: Api::namespaced(client.clone(), &namespace),
+            name: object.name_any(),
+            uid: object.uid(),
+            written,
+        }
+    }
+
+    /// The object as the server has it now; nothing when it was deleted or replaced.
+    pub(crate) async fn current(&mut self) -> Result<Option<K>, kube::Error> {
+        let found = self.api.get_opt(&self.name).await?;
+        let found = found.filter(|object| object.uid() == self.uid);
+        if let Some(object) = &found {
+            self.written = serde_json::to_value(object)
+                .ok()
+                .and_then(|it| it.get("status").cloned());
+        }
+        Ok(found)
+    }
+
+    /// Applies `status` unless it is what was written last.
+    pub(crate) async fn write(&mut self, status: &impl Serialize) -> Result<(), kube::Error> {
+        let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
+        if self.written.as_ref() == Some(&status) {
+            return Ok(());
+        }
+        let body = json!({
+            "apiVersion": K::api_version(&()),
+            "kind": K::kind(&()),
+            // With the uid, an object of the same name that came later is not touched.
+            "metadata": { "name": self.name, "uid": self.uid },
+            "status": status,
+        });
+        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        match self
+            .api
+            .patch_status(&self.name, &parameters, &Patch::Apply(&body))
+            .await
+        {
+            Ok(_) => {
+                self.written = Some(status);
+                Ok(())
+            }
+            Err(kube::Error::Api(refusal)) if refusal.is_not_found() || refusal.is_conflict() => {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes until it works; the server may be away for a while.
+    pub(crate) async fn insist(&mut self, status: &impl Serialize) {
+        let policy = ExponentialBuilder::new()
+            .with_min_delay(Duration::from_millis(100))
+            .with_max_delay(Duration::from_secs(10))
+            .with_max_times(60);
+        let kind = K::kind(&());
+        let name = self.name.clone();
+        let this = tokio::sync::Mutex::new(self);
+        let written = (|| async { this.lock().await.write(status).await })
+            .retry(policy)
+            .notify(|error, _| tracing::warn!(%kind, %name, %error, "cannot write status; trying again"))
+            .await;
+        if let Err(error) = written {
+            tracing::error!(%kind, %name, %error, "gave up writing status");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_transition_changes_with_the_status_only() {
+        let mut conditions = Vec::new();
+        set_condition(&mut conditions, "Ready", Some(1), Verdict::no("A", "first"));
+        let long_ago = Time(Timestamp::UNIX_EPOCH);
+        conditions[0].last_transition_time = long_ago.clone();
+        set_condition(
+            &mut conditions,
+            "Ready",
+            Some(2),
+            Verdict::no("B", "second"),
+        );
+        assert_eq!(conditions[0].last_transition_time, long_ago);
+        assert_eq!((conditions[0].reason.as_str(), conditions.len()), ("B", 1));
+        set_condition(
+            &mut conditions,
+            "Ready",
+            Some(2),
+            Verdict::yes("C", "third"),
+        );
+        assert!(conditions[0].last_transition_time > long_ago);
+    }
+
+    #[test]
+    fn only_a_verdict_on_this_generation_decides() {
+        let mut conditions = Vec::new();
+        set_condition(
+            &mut conditions,
+            "Succeeded",
+            Some(1),
+            Verdict::yes("Done", ""),
+        );
+        assert!(is_decided(&conditions, "Succeeded", Some(1)));
+        assert!(!is_decided(&conditions, "Succeeded", Some(2)));
+        set_condition(
+            &mut conditions,
+            "Succeeded",
+            Some(1),
+            Verdict::unknown("Running", ""),
+        );
+        assert!(!is_decided(&conditions, "Succeeded", Some(1)));
+    }
+}

@@ -1,0 +1,7 @@
+//! The engine and its workers on the embedded cluster, with real processes and real git.
+
+mod workers_fixture;
+mod workers_git;
+mod workers_process;
+mod workers_restart;
+mod workers_task;

@@ -1,0 +1,112 @@
+//! How owners are realized, told as stories that hold on every cluster.
+
+mod change;
+mod cleanup;
+mod delivery;
+mod flow;
+mod order;
+mod refusals;
+
+use pathline_testkit::kube::{Options, RealCluster};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// Makes each story a test on an embedded cluster, and all of them one test on a real one.
+macro_rules! stories {
+    ($($module:ident::$story:ident),* $(,)?) => {
+        mod embedded {
+            use crate::world::World;
+
+            $(#[tokio::test]
+            async fn $story() {
+                let mut world = World::embedded().await;
+                super::$module::$story(&mut world).await;
+                world.end().await;
+            })*
+        }
+
+        #[tokio::test]
+        async fn every_story_holds_on_a_real_api_server() {
+            let suite = "owners on a real API server";
+            let Some(cluster) = RealCluster::shared(suite, Options::default()).await else { return };
+            $({
+                println!("story: {}", stringify!($story));
+                let mut world = World::on(cluster.client().await.unwrap()).await;
+                $module::$story(&mut world).await;
+                world.end().await;
+            })*
+        }
+    };
+}
+
+stories![
+    flow::values_flow_through_a_chain_that_is_declared_backwards,
+    flow::a_new_value_flows_to_the_end,
+    flow::a_resource_waits_until_its_input_exists,
+    flow::options_and_pass_through_follow_the_labels,
+    order::everything_may_be_applied_in_any_order,
+    order::a_kind_that_is_installed_later_is_stamped_then,
+    order::a_change_while_the_engine_was_stopped_is_not_missed,
+    change::a_new_template_reaches_the_objects,
+    change::what_others_write_survives_and_what_they_break_is_mended,
+    change::nothing_is_written_when_nothing_changed,
+    cleanup::a_resource_that_leaves_the_blueprint_takes_its_object_with_it,
+    cleanup::an_object_that_changes_its_name_is_replaced,
+    cleanup::a_waiting_resource_keeps_its_object,
+    delivery::a_deployment_is_handed_on_once_it_is_observed,
+    delivery::completion_and_failure_are_observed,
+    refusals::owners_without_a_blueprint_say_why,
+    refusals::blueprints_that_cannot_work_say_why,
+    refusals::templates_that_cannot_be_stamped_say_why,
+    refusals::an_object_of_another_owner_is_not_taken,
+];
+
+/// Returns a template body that stamps a Test with this spec.
+fn test_object(name: &str, spec: Value) -> Value {
+    json!({"apiVersion": "test.pathline.dev/v1", "kind": "Test", "metadata": {"name": name}, "spec": spec})
+}
+
+/// Returns a template body that stamps a ConfigMap with this data.
+fn config_map(name: &str, data: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+}
+
+impl World {
+    /// Makes a chain of two: a Test that gives a source, and a ConfigMap that shows its revision.
+    async fn apply_small_chain(&self) {
+        let source = json!({
+            "template": test_object("fetch", json!({"url": "$(workload.spec.source.git.url)$"})),
+            "urlPath": ".status.url",
+            "revisionPath": ".status.revision",
+        });
+        let show = json!({"template": config_map("shown", json!({"revision": "$(source.revision)$"}))});
+        self.apply_spec("ClusterSourceTemplate", "fetch", source).await;
+        self.apply_spec("ClusterTemplate", "show", show).await;
+        self.apply_chain("small", json!([
+            {"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}},
+            {
+                "name": "show",
+                "templateRef": {"kind": "ClusterTemplate", "name": "show"},
+                "sources": [{"name": "code", "resource": "fetch"}],
+            },
+        ]))
+        .await;
+    }
+
+    /// Applies a workload for that chain.
+    async fn apply_small_workload(&self) {
+        self.apply_workload("app", json!({"source": {"git": {"url": "https://host/app"}}})).await;
+    }
+
+    /// Plays the controller that fetches.
+    async fn fetched(&self, revision: &str) {
+        self.set_status("fetch", json!({"url": "file:///artifact", "revision": revision})).await;
+    }
+
+    /// Waits until the ConfigMap shows a revision.
+    async fn wait_shown(&self, revision: &str) -> Value {
+        let what = format!("with revision {revision}");
+        self.wait_for("ConfigMap", "shown", &what, |shown| shown["data"]["revision"] == revision).await
+    }
+}

@@ -1,0 +1,228 @@
+//! An embedded cluster with the workers on it.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::core::NamespaceResourceScope;
+use kube::runtime::wait::await_condition;
+use kube::{Api, Client, Resource, ResourceExt};
+use pathline_cluster::Cluster;
+use pathline_engine::crds;
+use pathline_engine::workers::{self, Restarts, Source};
+use pathline_remote::archive::{Limits, pack_directory};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Long enough for a busy machine; reaching it is a failure.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The cluster and its workers, on a data directory.
+pub(crate) struct House {
+    pub(crate) client: Client,
+    cluster: Cluster,
+    stop: CancellationToken,
+    workers: JoinHandle<Result<(), workers::Error>>,
+    data_dir: PathBuf,
+}
+
+impl House {
+    /// Opens the cluster on `data_dir`, installs the kinds and starts the workers.
+    pub(crate) async fn open(data_dir: &Path) -> Self {
+        let cluster = Cluster::open(pathline_cluster::Options::new(data_dir))
+            .await
+            .expect("the cluster opens");
+        let client = cluster.client();
+        crds::install(&client).await.expect("the kinds install");
+        let stop = CancellationToken::new();
+        let mut options = workers::Options::new(data_dir);
+        options.restarts = Restarts {
+            first_pause: Duration::from_millis(10),
+            longest_pause: Duration::from_millis(40),
+            stable_after: Duration::from_secs(60),
+        };
+        let workers = tokio::spawn(workers::run(client.clone(), options, stop.clone()));
+        Self {
+            client,
+            cluster,
+            stop,
+            workers,
+            data_dir: data_dir.to_owned(),
+        }
+    }
+
+    pub(crate) fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        Api::namespaced(self.client.clone(), "default")
+    }
+
+    /// Creates an object from its spec.
+    pub(crate) async fn create<K: Kind>(&self, name: &str, spec: Value) -> K {
+        let object = json!({ "metadata": { "name": name }, "spec": spec });
+        let object: Value = merge_type::<K>(object);
+        let object: K = serde_json::from_value(object).expect("a well-formed object");
+        self.api()
+            .create(&PostParams::default(), &object)
+            .await
+            .expect("the object is accepted")
+    }
+
+    /// Merges something into an object.
+    pub(crate) async fn patch<K: Kind>(&self, name: &str, patch: Value) -> K {
+        let patch = Patch::Merge(patch);
+        self.api()
+            .patch(name, &PatchParams::default(), &patch)
+            .await
+            .expect("the patch is accepted")
+    }
+
+    /// Waits until an object is as it should be.
+    pub(crate) async fn until<K: Kind>(&self, name: &str, what: fn(&Value) -> bool) -> Value {
+        let api: Api<K> = self.api();
+        let wanted = |object: Option<&K>| {
+            object
+                .and_then(|it| serde_json::to_value(it).ok())
+                .is_some_and(|it| what(&it))
+        };
+        match tokio::time::timeout(PATIENCE, await_condition(api.clone(), name, wanted)).await {
+            Ok(Ok(found)) => serde_json::to_value(found).expect("objects are JSON"),
+            other => {
+                let found = api.get_opt(name).await;
+                panic!("`{name}` never became as it should be ({other:?}): {found:#?}")
+            }
+        }
+    }
+
+    /// Deletes an object and waits until it is gone.
+    pub(crate) async fn delete<K: Kind>(&self, name: &str) {
+        let api: Api<K> = self.api();
+        let uid = api
+            .get(name)
+            .await
+            .expect("it exists")
+            .uid()
+            .expect("it was created");
+        api.delete(name, &kube::api::DeleteParams::default())
+            .await
+            .expect("it may be deleted");
+        let gone = kube::runtime::conditions::is_deleted(&uid);
+        tokio::time::timeout(PATIENCE, await_condition(api, name, gone))
+            .await
+            .expect("it is deleted in time")
+            .expect("the watch works");
+    }
+
+    /// Stops the workers and the cluster.
+    pub(crate) async fn close(self) {
+        self.stop.cancel();
+        let ended = tokio::time::timeout(PATIENCE, self.workers)
+            .await
+            .expect("the workers stop");
+        ended.expect("no worker panics").expect("no worker fails");
+        self.cluster.close().await;
+    }
+
+    /// Packs files into an archive and returns it as a source.
+    pub(crate) fn source(&self, files: &[(&str, &str)], revision: &str) -> Source {
+        let dir = TempDir::new().expect("a scratch directory");
+        for (path, content) in files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a file is in a directory"))
+                .and_then(|()| std::fs::write(&path, content))
+                .expect("the scratch directory is writable");
+        }
+        let kept = self.data_dir.join("test-sources");
+        let archive =
+            pack_directory(dir.path(), &kept, Limits::default()).expect("the files can be packed");
+        let url = format!("file://{}", archive.path.display());
+        Source {
+            url,
+            revision: Some(revision.into()),
+        }
+    }
+}
+
+/// What the tests create.
+pub(crate) trait Kind:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    + Clone
+    + Debug
+    + DeserializeOwned
+    + Serialize
+    + Send
+    + 'static
+{
+}
+
+impl<K> Kind for K where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Serialize
+        + Send
+        + 'static
+{
+}
+
+fn merge_type<K: Kind>(mut object: Value) -> Value {
+    object["apiVersion"] = K::api_version(&()).into();
+    object["kind"] = K::kind(&()).into();
+    object
+}
+
+/// The status of a condition, and its reason.
+pub(crate) fn condition<'a>(object: &'a Value, type_: &str) -> (&'a str, &'a str) {
+    let conditions = object["status"]["conditions"].as_array();
+    conditions
+        .into_iter()
+        .flatten()
+        .find(|condition| condition["type"] == type_)
+        .map_or(("", ""), |it| (text(&it["status"]), text(&it["reason"])))
+}
+
+/// The message of a condition.
+pub(crate) fn message<'a>(object: &'a Value, type_: &str) -> &'a str {
+    let conditions = object["status"]["conditions"].as_array();
+    let found = conditions
+        .into_iter()
+        .flatten()
+        .find(|condition| condition["type"] == type_);
+    found.map_or("", |condition| text(&condition["message"]))
+}
+
+/// The text of a value; empty if it is none.
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Whether a process is there and not just waiting to be reaped.
+pub(crate) fn is_running(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| {
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    })
+}
+
+/// Waits until a file has text, and returns that.
+pub(crate) async fn content_of(path: &Path) -> String {
+    let wait = async {
+        loop {
+            match std::fs::read_to_string(path) {
+                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait)
+        .await
+        .unwrap_or_else(|_| panic!("nobody wrote {}", path.display()))
+}

@@ -1,0 +1,260 @@
+//! A cluster with a running engine, and short ways to write to it and to wait for it.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use kube::runtime::conditions;
+use kube::runtime::wait::await_condition;
+use kube::{Api, Client, ResourceExt};
+use pathline_cluster::Cluster;
+use pathline_engine::{Engine, Options, crds};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// What is awaited takes milliseconds; a loaded machine gets all the time it needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One namespace of a cluster, with an engine of its own.
+pub struct World {
+    pub client: Client,
+    pub namespace: String,
+    engine: Option<(JoinHandle<Result<(), pathline_engine::Error>>, CancellationToken)>,
+    data_dir: tempfile::TempDir,
+    embedded: Option<Cluster>,
+}
+
+impl World {
+    /// Starts an embedded cluster and an engine on it.
+    pub async fn embedded() -> Self {
+        let data_dir = tempfile::tempdir().unwrap();
+        let options = pathline_cluster::Options::new(data_dir.path());
+        let cluster = Cluster::open(options).await.unwrap();
+        Self::start(cluster.client(), data_dir, Some(cluster)).await
+    }
+
+    /// Starts an engine on a cluster that is there already.
+    pub async fn on(client: Client) -> Self {
+        Self::start(client, tempfile::tempdir().unwrap(), None).await
+    }
+
+    async fn start(client: Client, data_dir: tempfile::TempDir, embedded: Option<Cluster>) -> Self {
+        crds::install(&client).await.unwrap();
+        install(&client, test_kind("Test", "tests")).await;
+        let api: Api<Namespace> = Api::all(client.clone());
+        let namespace = json!({"metadata": {"generateName": "owners-"}});
+        let namespace = serde_json::from_value(namespace).unwrap();
+        let namespace = api.create(&PostParams::default(), &namespace).await.unwrap().name_any();
+        let mut world = Self { client, namespace, engine: None, data_dir, embedded };
+        world.start_engine();
+        world
+    }
+
+    pub fn start_engine(&mut self) {
+        let shutdown = CancellationToken::new();
+        let options = Options { data_dir: self.data_dir.path().to_owned(), workers: false };
+        let running = Engine::run(self.client.clone(), options, shutdown.clone());
+        self.engine = Some((tokio::spawn(running), shutdown));
+    }
+
+    /// Stops the engine and waits until nothing of it runs.
+    pub async fn stop_engine(&mut self) {
+        let (running, shutdown) = self.engine.take().expect("the engine runs");
+        shutdown.cancel();
+        let ended = tokio::time::timeout(PATIENCE, running).await;
+        ended.expect("the engine stops when told to").unwrap().unwrap();
+    }
+
+    /// Removes what the test made outside its namespace, so that the next one starts clean.
+    pub async fn end(mut self) {
+        self.stop_engine().await;
+        for kind in CLUSTER_KINDS {
+            let api = self.api(kind);
+            for object in api.list(&Default::default()).await.unwrap() {
+                api.delete(&object.name_any(), &DeleteParams::default()).await.unwrap();
+            }
+        }
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        namespaces.delete(&self.namespace, &DeleteParams::background()).await.unwrap();
+        if let Some(cluster) = self.embedded {
+            cluster.close().await;
+        }
+    }
+
+    /// Returns the API of a kind, in the namespace unless it is a kind of the whole cluster.
+    pub fn api(&self, kind: &str) -> Api<DynamicObject> {
+        let (group, version, plural) = match kind {
+            "ConfigMap" => ("", "v1", "configmaps".to_owned()),
+            "Test" => (TEST_GROUP, "v1", "tests".to_owned()),
+            "Late" => (TEST_GROUP, "v1", "lates".to_owned()),
+            "ClusterDelivery" => ("carto.run", "v1alpha1", "clusterdeliveries".to_owned()),
+            kind => ("carto.run", "v1alpha1", format!("{}s", kind.to_lowercase())),
+        };
+        let gvk = GroupVersionKind::gvk(group, version, kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &plural);
+        if CLUSTER_KINDS.contains(&kind) {
+            Api::all_with(self.client.clone(), &resource)
+        } else {
+            Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
+        }
+    }
+
+    /// Applies an object as a user would.
+    pub async fn apply(&self, kind: &str, name: &str, mut object: Value) {
+        let api = self.api(kind);
+        object["apiVersion"] = json!(match kind {
+            "ConfigMap" => "v1".to_owned(),
+            "Test" | "Late" => format!("{TEST_GROUP}/v1"),
+            _ => "carto.run/v1alpha1".to_owned(),
+        });
+        object["kind"] = json!(kind);
+        object["metadata"]["name"] = json!(name);
+        let params = PatchParams::apply("a-user").force();
+        api.patch(name, &params, &Patch::Apply(&object)).await.unwrap();
+    }
+
+    /// Applies an object that has nothing but a spec.
+    pub async fn apply_spec(&self, kind: &str, name: &str, spec: Value) {
+        self.apply(kind, name, json!({"spec": spec})).await;
+    }
+
+    /// Applies a workload with the label that the tests' supply chains select.
+    pub async fn apply_workload(&self, name: &str, spec: Value) {
+        let labels = json!({"app": self.namespace});
+        self.apply("Workload", name, json!({"metadata": {"labels": labels}, "spec": spec})).await;
+    }
+
+    /// Applies a supply chain for the workloads of this world.
+    pub async fn apply_chain(&self, name: &str, resources: Value) {
+        let selector = json!({"app": self.namespace});
+        self.apply_spec("ClusterSupplyChain", name, json!({"selector": selector, "resources": resources})).await;
+    }
+
+    /// Plays the controller of a stamped object: writes its status.
+    pub async fn set_status(&self, name: &str, status: Value) {
+        self.wait_for("Test", name, "being stamped", |_| true).await;
+        let params = PatchParams::default();
+        let patch = Patch::Merge(json!({"status": status}));
+        self.api("Test").patch_status(name, &params, &patch).await.unwrap();
+    }
+
+    pub async fn get(&self, kind: &str, name: &str) -> Option<Value> {
+        let object = self.api(kind).get_opt(name).await.unwrap();
+        object.map(|object| serde_json::to_value(object).unwrap())
+    }
+
+    pub async fn delete(&self, kind: &str, name: &str) {
+        self.api(kind).delete(name, &DeleteParams::default()).await.unwrap();
+    }
+
+    /// Waits until an object is as wanted, and returns it.
+    pub async fn wait_for(
+        &self,
+        kind: &str,
+        name: &str,
+        what: &str,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let condition = |object: Option<&DynamicObject>| {
+            object.is_some_and(|object| is_wanted(&serde_json::to_value(object).unwrap()))
+        };
+        let waiting = await_condition(self.api(kind), name, condition);
+        match tokio::time::timeout(PATIENCE, waiting).await {
+            Ok(found) => serde_json::to_value(found.unwrap().unwrap()).unwrap(),
+            Err(_) => {
+                let now = self.get(kind, name).await.unwrap_or_default();
+                panic!("waited in vain for {kind} {name} {what}; it is {now:#}");
+            }
+        }
+    }
+
+    /// Waits until an object is gone.
+    pub async fn wait_gone(&self, kind: &str, name: &str) {
+        let waiting = await_condition(self.api(kind), name, |object: Option<&DynamicObject>| object.is_none());
+        let gone = tokio::time::timeout(PATIENCE, waiting).await;
+        gone.unwrap_or_else(|_| panic!("waited in vain for {kind} {name} to go")).unwrap();
+    }
+
+    /// Waits until a condition of an owner has this status and reason, and returns the owner.
+    pub async fn wait_condition(&self, kind: &str, name: &str, condition: [&str; 3]) -> Value {
+        let what = format!("with {condition:?}");
+        self.wait_for(kind, name, &what, |owner| conditions_of(&owner["status"]).contains(&condition)).await
+    }
+
+    pub async fn wait_ready(&self, kind: &str, name: &str) -> Value {
+        self.wait_condition(kind, name, ["Ready", "True", "Ready"]).await
+    }
+}
+
+/// Returns type, status and reason of each condition.
+pub fn conditions_of(status: &Value) -> Vec<[&str; 3]> {
+    fn field<'v>(condition: &'v Value, name: &str) -> &'v str {
+        condition[name].as_str().unwrap_or_default()
+    }
+    let conditions = status["conditions"].as_array().into_iter().flatten();
+    conditions.map(|condition| ["type", "status", "reason"].map(|name| field(condition, name))).collect()
+}
+
+/// Returns what an owner reports of one resource.
+pub fn resource<'v>(owner: &'v Value, name: &str) -> &'v Value {
+    let resources = owner["status"]["resources"].as_array().expect("the owner reports resources");
+    let resource = resources.iter().find(|resource| resource["name"] == name);
+    resource.unwrap_or_else(|| panic!("no resource {name} in {resources:#?}"))
+}
+
+/// Returns the message of a condition.
+pub fn message<'v>(status: &'v Value, condition: &str) -> &'v str {
+    let conditions = status["conditions"].as_array().expect("there are conditions");
+    let condition = conditions.iter().find(|known| known["type"] == condition);
+    condition.and_then(|condition| condition["message"].as_str()).expect("the condition is there")
+}
+
+/// Installs a kind and waits until it is served.
+pub async fn install(client: &Client, crd: CustomResourceDefinition) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let params = PatchParams::apply("a-user").force();
+    api.patch(&crd.name_any(), &params, &Patch::Apply(&crd)).await.unwrap();
+    let served = await_condition(api, &crd.name_any(), conditions::is_crd_established());
+    tokio::time::timeout(PATIENCE, served).await.expect("the kind is served").unwrap();
+}
+
+/// A namespaced kind with a spec and a status of any shape.
+pub fn test_kind(kind: &str, plural: &str) -> CustomResourceDefinition {
+    let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    serde_json::from_value(json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{TEST_GROUP}")},
+        "spec": {
+            "group": TEST_GROUP,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {"spec": anything, "status": anything},
+                }},
+            }],
+        },
+    }))
+    .unwrap()
+}
+
+const TEST_GROUP: &str = "test.pathline.dev";
+
+const CLUSTER_KINDS: [&str; 7] = [
+    "ClusterSupplyChain",
+    "ClusterDelivery",
+    "ClusterSourceTemplate",
+    "ClusterImageTemplate",
+    "ClusterConfigTemplate",
+    "ClusterDeploymentTemplate",
+    "ClusterTemplate",
+];

@@ -1,0 +1,250 @@
+//! What can be typed. Nothing here decides anything: see [`crate::settings`].
+
+mod address;
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use jiff::SignedDuration;
+
+use crate::output::Format;
+
+pub(crate) use self::address::Address;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const MAIN_EXAMPLES: &str = "\
+Examples:
+  pathline demo                see a commit flow, from a git repository to a running site
+  pathline up                  start Pathline here, with its own Kubernetes API
+  pathline help up             everything about one command
+
+Exit codes: 0 yes, 1 no or failed, 2 wrong usage, 3 could not find out, 124 timed out.";
+
+const UP_EXAMPLES: &str = "\
+Examples:
+  pathline up
+  pathline up --data-dir /var/lib/pathline --config /etc/pathline.yaml
+  pathline up --listen 127.0.0.1:0 --kube-listen 127.0.0.1:0 -o json
+  kubectl --kubeconfig .pathline/kubeconfig get crds
+
+The configuration file is YAML, every key is optional, and a flag or variable wins over it:
+  dataDir: data                # relative to the file
+  listen: 127.0.0.1:7700
+  kubeListen: 127.0.0.1:7443
+  log: info";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  pathline demo                runs until Ctrl-C, then removes what it made
+  pathline demo --dir hello    keeps everything in ./hello
+  pathline demo --once         ends as soon as the second commit is running";
+
+const SITE_EXAMPLES: &str = "\
+Examples:
+  pathline site --manifest site.yaml
+  pathline site --manifest site.yaml --listen 127.0.0.1:8080
+
+The manifest names the archive to serve and the commit it was built from:
+  image: file:///var/lib/pathline/artifacts/sha256-0123.tar.gz
+  commit: 8f1c2e7d";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  source <(pathline completions bash)
+  pathline completions zsh > ~/.zfunc/_pathline
+  pathline completions fish > ~/.config/fish/completions/pathline.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  pathline man | man -l -
+  pathline man ~/.local/share/man/man1";
+
+/// Follows every change from where it is made to where it runs.
+///
+/// Pathline takes a commit along the path you describe (fetch, test, build, write a manifest, deliver, run) and can
+/// say at any moment how far it has come. It brings its own Kubernetes API, so nothing else has to be installed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pathline",
+    version,
+    styles = STYLES,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = MAIN_EXAMPLES
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// How much to log. Logs always go to stderr (those of the demo to a file).
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Logging")]
+pub(crate) struct LogArgs {
+    /// Log more; twice for everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    /// Log errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Log what this filter says, such as `debug` or `pathline_engine=trace,warn`
+    #[arg(
+        long = "log",
+        global = true,
+        env = "PATHLINE_LOG",
+        hide_env_values = true,
+        value_name = "FILTER"
+    )]
+    pub(crate) filter: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start Pathline with its own Kubernetes API
+    ///
+    /// Opens (or makes) the data directory, installs the kinds Pathline works with, writes a kubeconfig for you, and
+    /// prints `ready` with the addresses. Stops in order on Ctrl-C or SIGTERM; a second signal stops it at once.
+    #[command(after_help = UP_EXAMPLES)]
+    Up(UpArgs),
+
+    /// See a commit flow from a git repository to a running site
+    ///
+    /// Sets up everything in a fresh directory: a sample repository, a manifest repository, and a Pathline of its own
+    /// on free ports. Shows how a commit is fetched, tested, built, written to the manifest repository, delivered and
+    /// running; then makes a second one and shows that one arrive.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
+
+    /// Serve a built site, as the sample application does
+    ///
+    /// Reads the archive that the manifest names into memory and serves it. Every answer carries the commit in the
+    /// header `x-pathline-commit`; `/healthz` answers as soon as the site is served.
+    #[command(after_help = SITE_EXAMPLES)]
+    Site(SiteArgs),
+
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+
+    /// Print the manual page, or write those of all commands
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+}
+
+/// Arguments of `up`.
+#[derive(Args, Debug)]
+pub(crate) struct UpArgs {
+    /// Where everything is kept [default: .pathline]
+    #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) data_dir: Option<PathBuf>,
+
+    /// Address of Pathline itself; port 0 means any free one [default: 127.0.0.1:7700]
+    #[arg(
+        long,
+        env = "PATHLINE_LISTEN",
+        hide_env_values = true,
+        value_name = "HOST:PORT"
+    )]
+    pub(crate) listen: Option<Address>,
+
+    /// Address of the Kubernetes API; port 0 means any free one [default: 127.0.0.1:7443]
+    #[arg(
+        long,
+        env = "PATHLINE_KUBE_LISTEN",
+        hide_env_values = true,
+        value_name = "HOST:PORT"
+    )]
+    pub(crate) kube_listen: Option<Address>,
+
+    /// Read settings from this YAML file
+    #[arg(long, env = "PATHLINE_CONFIG", hide_env_values = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Arguments of `demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// End when the second commit is running, instead of at Ctrl-C
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// Keep everything in this directory, which must be empty or new [default: a temporary one]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+
+    /// Give up if the two commits have not arrived after this time
+    #[arg(long, value_name = "TIME", default_value = "3m")]
+    pub(crate) timeout: SignedDuration,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Arguments of `site`.
+#[derive(Args, Debug)]
+pub(crate) struct SiteArgs {
+    /// The file that says what to serve
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: PathBuf,
+
+    /// Address to serve on; port 0 means any free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: Address,
+}
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// Write one page for each command into this directory
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// How to print data; for every command that prints some.
+#[derive(Args, Debug)]
+pub(crate) struct OutputArgs {
+    /// How to print the result; with `json`, stdout holds nothing but JSON
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    pub(crate) format: Format,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,21 @@
+//! One module for each command.
+
+mod completions;
+mod demo;
+mod man;
+mod site;
+mod up;
+
+use crate::cli::{Cli, Command};
+use crate::report::{Exit, Failure};
+
+/// Runs the command that was typed.
+pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
+    match cli.command {
+        Command::Up(args) => up::run(&args, &cli.log).await,
+        Command::Demo(args) => demo::run(&args, &cli.log).await,
+        Command::Site(args) => site::run(&args, &cli.log).await,
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}

@@ -1,0 +1,100 @@
+//! `pathline demo`: everything in one place, for somebody who wants to see it first.
+
+use std::time::Duration;
+
+use crate::cli::{Address, DemoArgs, LogArgs};
+use crate::demo::{Display, Performance, Scene};
+use crate::instance::{Instance, Options};
+use crate::logs::{self, Sink};
+use crate::output::{print_data, say};
+use crate::report::{Exit, Failure};
+use crate::settings;
+use crate::signals::Signals;
+
+pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure> {
+    let timeout = Duration::try_from(args.timeout)
+        .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))?;
+    let mut signals = Signals::listen()?;
+    let mut scene = Scene::open(args.dir.as_deref())?;
+    logs::start(&settings::verbosity(log), Sink::File(scene.create_log()?))?;
+    let outcome = perform(args, timeout, &scene, &mut signals).await;
+    if outcome.is_err() && scene.is_temporary() {
+        say(&format!(
+            "everything is still in {}",
+            scene.root().display()
+        ));
+        scene.keep();
+    }
+    scene.close()?;
+    outcome
+}
+
+/// Starts an instance, plays on it and stops it, whatever happens in between.
+async fn perform(
+    args: &DemoArgs,
+    timeout: Duration,
+    scene: &Scene,
+    signals: &mut Signals,
+) -> Result<Exit, Failure> {
+    let display = Display::new();
+    display.line(&format!("Setting up in {}", scene.root().display()));
+    display.doing("starting Pathline");
+    // Not cut short by a signal: it takes a moment, and the directory is removed after it.
+    let mut instance = Instance::start(&options(scene)).await?;
+    let shown = tokio::select! {
+        outcome = show(args, timeout, scene, &display, &mut instance) => outcome,
+        name = signals.next() => {
+            display.rest();
+            say(&format!("{name}: stopping; once more to stop at once"));
+            Ok(())
+        }
+    };
+    display.rest();
+    let stopped = signals.bound(instance.stop()).await;
+    shown.and(stopped).map(|()| Exit::Yes)
+}
+
+/// Shows two commits arrive and prints what came of it; then, unless asked not to, goes on.
+async fn show(
+    args: &DemoArgs,
+    timeout: Duration,
+    scene: &Scene,
+    display: &Display,
+    instance: &mut Instance,
+) -> Result<(), Failure> {
+    let mut performance = Performance::new(scene, display, instance.client());
+    tokio::select! {
+        played = performance.play(timeout) => played?,
+        failure = instance.broken() => return Err(failure),
+    }
+    let summary = performance.summary(instance);
+    print_data(args.output.format, &summary, |out| {
+        if args.once {
+            summary.write_text(out)
+        } else {
+            summary.write_invitation(out)
+        }
+    })?;
+    if args.once {
+        return Ok(());
+    }
+    let fate = if scene.is_temporary() {
+        "removes everything"
+    } else {
+        "stops it"
+    };
+    say(&format!("\nCtrl-C {fate}."));
+    tokio::select! {
+        ended = performance.encore() => ended,
+        failure = instance.broken() => Err(failure),
+    }
+}
+
+fn options(scene: &Scene) -> Options {
+    let any_free: Address = "127.0.0.1:0".parse().expect("it is an address");
+    Options {
+        data_dir: scene.data_dir(),
+        listen: any_free.clone(),
+        kube_listen: any_free,
+    }
+}

@@ -1,0 +1,76 @@
+//! `pathline up`: Pathline on a data directory, until a signal.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::{LogArgs, UpArgs};
+use crate::instance::{Instance, Options};
+use crate::logs::{self, Sink};
+use crate::output::{print_data, say};
+use crate::report::{Exit, Failure};
+use crate::settings::UpSettings;
+use crate::signals::Signals;
+
+/// What `up` prints when it is ready.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ready {
+    ready: bool,
+    url: String,
+    kubernetes: String,
+    kubeconfig: PathBuf,
+    data_dir: PathBuf,
+}
+
+pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
+    let settings = UpSettings::resolve(args, log)?;
+    logs::start(&settings.verbosity, Sink::Stderr)?;
+    let mut signals = Signals::listen()?;
+    let options = Options {
+        data_dir: settings.data_dir,
+        listen: settings.listen,
+        kube_listen: settings.kube_listen,
+    };
+    let mut instance = tokio::select! {
+        started = Instance::start(&options) => started?,
+        name = signals.next() => {
+            tracing::info!("{name} before the start was complete: stopping");
+            return Ok(Exit::Yes);
+        }
+    };
+    let ready = Ready::of(&instance);
+    print_data(args.output.format, &ready, |out| ready.write_text(out))?;
+
+    tokio::select! {
+        failure = instance.broken() => {
+            signals.bound(instance.stop()).await?;
+            Err(failure)
+        }
+        name = signals.next() => {
+            say(&format!("{name}: stopping; once more to stop at once"));
+            signals.bound(instance.stop()).await?;
+            Ok(Exit::Yes)
+        }
+    }
+}
+
+impl Ready {
+    fn of(instance: &Instance) -> Self {
+        Self {
+            ready: true,
+            url: format!("http://{}", instance.listen()),
+            kubernetes: format!("https://{}", instance.kube_listen()),
+            kubeconfig: instance.kubeconfig().to_owned(),
+            data_dir: instance.data_dir().to_owned(),
+        }
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "ready")?;
+        writeln!(out, "  Pathline    {}", self.url)?;
+        writeln!(out, "  Kubernetes  {}", self.kubernetes)?;
+        writeln!(out, "  kubeconfig  {}", self.kubeconfig.display())
+    }
+}

@@ -1,0 +1,205 @@
+//! Plays the demo: makes commits and follows each to where it runs.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use futures::StreamExt;
+use kube::Client;
+
+use super::display::Display;
+use super::page;
+use super::sample;
+use super::scene::{Commit, Scene};
+use super::stage::Stage;
+use super::story::{News, Story, Trouble, short};
+use super::summary::{Arrival, Reached, Summary};
+use super::watch::{self, Sights};
+use crate::instance::Instance;
+use crate::report::{Exit, Failure};
+
+/// How long to wait before a page is asked for again.
+const PAGE_PAUSE: Duration = Duration::from_millis(200);
+/// How long a process that says it is ready may take to show its page.
+const PAGE_PATIENCE: Duration = Duration::from_secs(15);
+
+/// A demo under way.
+pub(crate) struct Performance<'a> {
+    scene: &'a Scene,
+    display: &'a Display,
+    client: Client,
+    sights: Sights,
+    story: Story,
+    arrivals: Vec<Arrival>,
+}
+
+impl<'a> Performance<'a> {
+    pub(crate) fn new(scene: &'a Scene, display: &'a Display, client: Client) -> Self {
+        let sights = watch::sights(&client);
+        Self {
+            scene,
+            display,
+            client,
+            sights,
+            story: Story::default(),
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// Shows two commits arrive, or says within `timeout` why one does not.
+    pub(crate) async fn play(&mut self, timeout: Duration) -> Result<(), Failure> {
+        match tokio::time::timeout(timeout, self.two_commits()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.late(timeout)),
+        }
+    }
+
+    /// Follows whatever the user commits, for as long as it is polled.
+    pub(crate) async fn encore(&mut self) -> Result<(), Failure> {
+        let mut shown = self.story.fetched().map(str::to_owned);
+        loop {
+            let fetched = self.story.fetched().map(str::to_owned);
+            match fetched.filter(|fetched| shown.as_ref() != Some(fetched)) {
+                Some(id) => {
+                    let commit = self.scene.look_up(&id).await?;
+                    // One that does not arrive has been shown; the next one may do better.
+                    let _ = self.follow(&commit).await;
+                    self.display.rest();
+                    shown = Some(id);
+                }
+                None => {
+                    let sight = self.sights.next().await.context("the watches have ended")?;
+                    self.story.see(sight);
+                }
+            }
+        }
+    }
+
+    /// Returns what to print at the end.
+    pub(crate) fn summary(&self, instance: &Instance) -> Summary {
+        let (host, port) = self.scene.site();
+        Summary {
+            site: format!("http://{host}:{port}"),
+            pathline: format!("http://{}", instance.listen()),
+            kubernetes: format!("https://{}", instance.kube_listen()),
+            kubeconfig: instance.kubeconfig().to_owned(),
+            app: self.scene.app(),
+            manifests: self.scene.manifests(),
+            log: self.scene.log_path(),
+            commits: self.arrivals.clone(),
+        }
+    }
+
+    async fn two_commits(&mut self) -> Result<(), Failure> {
+        self.scene.set_up().await?;
+        let first = self.scene.commit("Say hello").await?;
+        for object in sample::objects(&self.scene.targets())? {
+            watch::apply(&self.client, &object).await?;
+        }
+        self.follow(&first).await?;
+        let second = self
+            .scene
+            .change_message("Hello again", "Say hello again")
+            .await?;
+        self.follow(&second).await
+    }
+
+    /// Tells how the commit comes along until its page is there, or until it cannot get there.
+    async fn follow(&mut self, commit: &Commit) -> Result<(), Failure> {
+        self.display.made(commit);
+        self.story.follow(&commit.id);
+        let mut stages = Vec::new();
+        loop {
+            for news in self.story.news() {
+                stages.extend(self.tell(commit, news).await?);
+            }
+            let Some(stage) = self.story.next() else {
+                break;
+            };
+            self.display.next(commit, stage);
+            let sight = self.sights.next().await.context("the watches have ended")?;
+            self.story.see(sight);
+        }
+        self.display.rest();
+        let Commit { id, subject, .. } = commit.clone();
+        self.arrivals.push(Arrival {
+            commit: id,
+            subject,
+            stages,
+        });
+        Ok(())
+    }
+
+    async fn tell(&self, commit: &Commit, news: News) -> Result<Option<Reached>, Failure> {
+        match news {
+            News::Reached { stage, detail } => {
+                let detail = match stage {
+                    Stage::Running => self.see_page(commit).await?,
+                    _ => detail,
+                };
+                self.display.reached(commit, stage, &detail);
+                let seconds = commit.made_at.elapsed().unwrap_or_default().as_secs_f64();
+                Ok(Some(Reached { stage, seconds }))
+            }
+            News::Failed { stage, trouble } => {
+                self.display.failed(commit, stage, &trouble);
+                let (
+                    id,
+                    Trouble {
+                        object, message, ..
+                    },
+                ) = (short(&commit.id), trouble);
+                let done = stage.done();
+                Err(Failure::new(format!(
+                    "{id} was not {done}: {object} says {message}"
+                )))
+            }
+            News::Overtaken { by } => {
+                let told = format!("{} was overtaken by {}", short(&commit.id), short(&by));
+                self.display.line(&told);
+                Err(Failure::new(told))
+            }
+        }
+    }
+
+    /// A commit is running when its page says so, and not before.
+    async fn see_page(&self, commit: &Commit) -> Result<String, Failure> {
+        let (host, port) = self.scene.site();
+        let looking = async {
+            loop {
+                match page::fetch((host, port)).await {
+                    Ok(page) if page.contains(&commit.id) => break,
+                    Ok(_) => tracing::info!("the page does not show {} yet", commit.id),
+                    Err(error) => tracing::info!("the page is not there yet: {error}"),
+                }
+                tokio::time::sleep(PAGE_PAUSE).await;
+            }
+        };
+        let id = short(&commit.id);
+        match tokio::time::timeout(PAGE_PATIENCE, looking).await {
+            Ok(()) => Ok(format!("http://{host}:{port} shows {id}")),
+            Err(_) => Err(Failure::new(format!(
+                "http://{host}:{port} does not show {id}"
+            ))),
+        }
+    }
+
+    fn late(&self, timeout: Duration) -> Failure {
+        let stage = self.story.next().unwrap_or(Stage::Running);
+        let trouble = self.story.trouble(stage);
+        self.display.rest();
+        self.display.trouble(&trouble);
+        let seconds = timeout.as_secs();
+        Failure::new(format!(
+            "after {seconds} seconds, {} is still not {}",
+            trouble.object,
+            stage.done()
+        ))
+        .with_hint(format!(
+            "the log is {}; `--timeout` allows more time",
+            trouble
+                .log_path
+                .unwrap_or_else(|| self.scene.log_path().display().to_string())
+        ))
+        .with_exit(Exit::TimedOut)
+    }
+}

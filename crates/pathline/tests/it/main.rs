@@ -1,0 +1,11 @@
+//! The binary, used as a user uses it.
+
+mod config;
+mod demo;
+mod generated;
+mod hello;
+mod help;
+mod program;
+mod site;
+mod up;
+mod usage;

@@ -1,0 +1,177 @@
+//! Archives whose bytes depend on their content only.
+//!
+//! The same files give the same `.tar.gz`, byte for byte, whoever packs them and when: entries are
+//! sorted, and times, owners and umasks are left out. Archives are kept under the name of their
+//! digest, so writing one twice is harmless.
+
+mod pack;
+mod unpack;
+
+use std::path::{Component, Path, PathBuf};
+
+pub(crate) use pack::Writer;
+pub use pack::pack_directory;
+pub use unpack::unpack;
+
+/// How large the content of an archive may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most bytes all files together may have.
+    pub bytes: u64,
+    /// The most files, directories and links.
+    pub entries: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 1 << 30,
+            entries: 200_000,
+        }
+    }
+}
+
+/// An archive that is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Where it is: `<directory>/sha256-<digest>.tar.gz`.
+    pub path: PathBuf,
+    /// The SHA-256 of its bytes, in hexadecimal.
+    pub digest: String,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+/// Why an archive could not be packed or unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The content is larger than the [`Limits`] allow.
+    #[error("the content has more than {limit} {what}")]
+    TooLarge {
+        /// What was counted.
+        what: &'static str,
+        /// The limit that was passed.
+        limit: u64,
+    },
+    /// A name points outside of the archive.
+    #[error("`{}` would leave the archive", .path.display())]
+    Escapes {
+        /// The offending name, or the link and its target.
+        path: PathBuf,
+    },
+    /// Something that is neither a file, a directory nor a symbolic link.
+    #[error("`{}` is neither a file, a directory nor a symbolic link", .path.display())]
+    Unsupported {
+        /// Its name.
+        path: PathBuf,
+    },
+    /// A name occurs twice.
+    #[error("`{}` occurs twice", .path.display())]
+    Duplicate {
+        /// The name.
+        path: PathBuf,
+    },
+    /// Reading or writing failed.
+    #[error("cannot {action} `{}`", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+/// Counts what goes through and stops at the limits.
+#[derive(Debug)]
+struct Budget {
+    limits: Limits,
+    bytes: u64,
+    entries: u64,
+}
+
+impl Budget {
+    fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            bytes: 0,
+            entries: 0,
+        }
+    }
+
+    fn spend(&mut self, bytes: u64) -> Result<(), Error> {
+        self.entries += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.entries > self.limits.entries {
+            return Err(Error::TooLarge {
+                what: "entries",
+                limit: self.limits.entries,
+            });
+        }
+        if self.bytes > self.limits.bytes {
+            return Err(Error::TooLarge {
+                what: "bytes",
+                limit: self.limits.bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether `path` names something below the directory it is joined to.
+fn is_inside(path: &Path) -> bool {
+    path.components().next().is_some()
+        && path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Whether a link at `link` (relative to the root of the archive) that points to `target` stays
+/// below the root.
+fn link_stays_inside(link: &Path, target: &Path) -> bool {
+    let mut depth = link.components().count().saturating_sub(1);
+    for part in target.components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_may_point_anywhere_below_the_root() {
+        assert!(link_stays_inside(Path::new("a/b"), Path::new("../c")));
+        assert!(link_stays_inside(Path::new("a"), Path::new("./b/../c")));
+        assert!(!link_stays_inside(Path::new("a/b"), Path::new("../../c")));
+        assert!(!link_stays_inside(Path::new("a"), Path::new("b/../../c")));
+        assert!(!link_stays_inside(Path::new("a"), Path::new("/etc/passwd")));
+    }
+
+    #[test]
+    fn a_name_with_dots_or_a_root_is_outside() {
+        assert!(is_inside(Path::new("a/b")));
+        for name in ["", "/a", "../a", "a/../../b", "."] {
+            assert!(!is_inside(Path::new(name)), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Writing archives.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use flate2::write::GzEncoder;
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+use tar::{Builder, EntryType, Header};
+use tempfile::NamedTempFile;
+
+use super::{Archive, Budget, Error, Limits, is_inside, link_stays_inside};
+
+/// Packs everything below `source` into `into` and returns the archive.
+///
+/// Symbolic links are kept as links and must stay inside; nothing is followed.
+///
+/// # Errors
+///
+/// When a link escapes, a limit is passed, or reading or writing fails. Nothing is left behind then.
+pub fn pack_directory(source: &Path, into: &Path, limits: Limits) -> Result<Archive, Error> {
+    let mut writer = Writer::create(into, limits)?;
+    pack_below(&mut writer, source, Path::new(""))?;
+    writer.finish()
+}
+
+fn pack_below(writer: &mut Writer, root: &Path, directory: &Path) -> Result<(), Error> {
+    let location = root.join(directory);
+    let mut names = fs::read_dir(&location)
+        .and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|found| found.file_name()))
+                .collect::<Result<Vec<_>, _>>()
+        })
+        .map_err(Error::io("list", &location))?;
+    names.sort();
+    for name in names {
+        let path = directory.join(name);
+        let location = root.join(&path);
+        let found = fs::symlink_metadata(&location).map_err(Error::io("read", &location))?;
+        if found.is_dir() {
+            writer.directory(&path)?;
+            pack_below(writer, root, &path)?;
+        } else if found.is_symlink() {
+            let target = fs::read_link(&location).map_err(Error::io("read", &location))?;
+            writer.link(&path, &target)?;
+        } else if found.is_file() {
+            let file = File::open(&location).map_err(Error::io("open", &location))?;
+            let executable = found.permissions().mode() & 0o100 != 0;
+            writer.file(&path, executable, found.len(), file)?;
+        } else {
+            return Err(Error::Unsupported { path });
+        }
+    }
+    Ok(())
+}
+
+/// Writes one archive; entries must come in the order in which they shall be kept.
+pub(crate) struct Writer {
+    tar: Builder<GzEncoder<HashedFile>>,
+    budget: Budget,
+    into: PathBuf,
+}
+
+impl Writer {
+    /// Starts an archive that will be kept in `into`, which is created when it is missing.
+    pub(crate) fn create(into: &Path, limits: Limits) -> Result<Self, Error> {
+        fs::create_dir_all(into).map_err(Error::io("create", into))?;
+        let file = NamedTempFile::new_in(into).map_err(Error::io("write to", into))?;
+        let hashed = HashedFile {
+            file,
+            hasher: Sha256::new(),
+            size: 0,
+        };
+        // 255 means "unknown system": the default differs between platforms.
+        let gzip = GzBuilder::new().mtime(0).operating_system(255);
+        let tar = Builder::new(gzip.write(hashed, Compression::default()));
+        Ok(Self {
+            tar,
+            budget: Budget::new(limits),
+            into: into.to_owned(),
+        })
+    }
+
+    /// Adds a directory.
+    pub(crate) fn directory(&mut self, path: &Path) -> Result<(), Error> {
+        self.check(path, 0)?;
+        let mut header = plain_header(EntryType::Directory, 0o755, 0);
+        let added = self.tar.append_data(&mut header, path, io::empty());
+        added.map_err(Error::io("pack", path))
+    }
+
+    /// Adds a file with exactly `size` bytes of `content`.
+    pub(crate) fn file(
+        &mut self,
+        path: &Path,
+        executable: bool,
+        size: u64,
+        content: impl Read,
+    ) -> Result<(), Error> {
+        self.check(path, size)?;
+        let mode = if executable { 0o755 } else { 0o644 };
+        let mut header = plain_header(EntryType::Regular, mode, size);
+        let mut exact = Exactly {
+            inner: content,
+            left: size,
+        };
+        let added = self.tar.append_data(&mut header, path, &mut exact);
+        added.map_err(Error::io("pack", path))
+    }
+
+    /// Adds a symbolic link, unless its target leaves the archive.
+    pub(crate) fn link(&mut self, path: &Path, target: &Path) -> Result<(), Error> {
+        self.check(path, 0)?;
+        if !link_stays_inside(path, target) {
+            return Err(Error::Escapes {
+                path: path.join("->").join(target),
+            });
+        }
+        let mut header = plain_header(EntryType::Symlink, 0o777, 0);
+        self.tar
+            .append_link(&mut header, path, target)
+            .map_err(Error::io("pack", path))
+    }
+
+    /// Completes the archive and moves it, synced, to its place.
+    pub(crate) fn finish(self) -> Result<Archive, Error> {
+        let Self { tar, into, .. } = self;
+        let hashed = tar
+            .into_inner()
+            .and_then(GzEncoder::finish)
+            .map_err(Error::io("complete an archive in", &into))?;
+        let digest = hex(&hashed.hasher.finalize());
+        let path = into.join(format!("sha256-{digest}.tar.gz"));
+        hashed
+            .file
+            .as_file()
+            .sync_all()
+            .map_err(Error::io("sync", &path))?;
+        hashed
+            .file
+            .persist(&path)
+            .map_err(|failed| Error::io("write", &path)(failed.error))?;
+        File::open(&into)
+            .and_then(|directory| directory.sync_all())
+            .map_err(Error::io("sync", &into))?;
+        Ok(Archive {
+            path,
+            digest,
+            size: hashed.size,
+        })
+    }
+
+    fn check(&mut self, path: &Path, size: u64) -> Result<(), Error> {
+        if !is_inside(path) {
+            return Err(Error::Escapes {
+                path: path.to_owned(),
+            });
+        }
+        self.budget.spend(size)
+    }
+}
+
+fn plain_header(kind: EntryType, mode: u32, size: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_size(size);
+    header.set_mtime(0);
+    header.set_uid(0);
+    header.set_gid(0);
+    header
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a String takes any text");
+        text
+    })
+}
+
+/// A reader that fails rather than ends early: a file that shrinks while it is packed would
+/// otherwise shift everything behind it.
+struct Exactly<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Exactly<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        if most == 0 {
+            return Ok(0);
+        }
+        let count = self.inner.read(&mut buffer[..most])?;
+        if count == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "it shrank while being read",
+            ));
+        }
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// A file that knows the digest of what was written to it.
+struct HashedFile {
+    file: NamedTempFile,
+    hasher: Sha256,
+    size: u64,
+}
+
+impl Write for HashedFile {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        self.size += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

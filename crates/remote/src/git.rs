@@ -1,0 +1,185 @@
+//! Git repositories elsewhere: what a reference points to, the content of a commit, and new commits.
+//!
+//! There is no work tree and no `git` program behind this (`file://` and `ssh://` start the
+//! server's side of git, as git itself does). Every operation works on a small bare repository in a
+//! cache directory, which may be deleted at any time.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), pathline_remote::git::Error> {
+//! use pathline_remote::git::{Git, Reference, Remote};
+//!
+//! let git = Git::new("cache/git");
+//! let remote = Remote::new("https://example.org/team/app.git")?;
+//! let revision = git.fetch(&remote, &Reference::branch("main")).await?;
+//! println!("{revision}"); // main@sha1:4f0c…
+//! # Ok(())
+//! # }
+//! ```
+
+mod change;
+mod error;
+mod message;
+mod push;
+mod reference;
+mod remote;
+mod session;
+mod snapshot;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use parking_lot::Mutex;
+
+pub use change::{Author, Change, Written};
+pub use error::Error;
+pub use reference::{Reference, Revision};
+pub use remote::{Credentials, RedactedUrl, Remote};
+
+use crate::archive::{Archive, Limits};
+use session::Session;
+
+/// Talks to remote repositories; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Git {
+    cache_dir: Arc<Path>,
+    turns: Arc<Mutex<HashMap<PathBuf, Turn>>>,
+}
+
+/// Held while somebody works in one cached repository.
+type Turn = Arc<tokio::sync::Mutex<()>>;
+
+impl Git {
+    /// Keeps its cached repositories in `cache_dir`, which is created when it is needed.
+    ///
+    /// One process at a time may use a cache directory.
+    pub fn new(cache_dir: impl AsRef<Path>) -> Self {
+        Self {
+            cache_dir: cache_dir.as_ref().into(),
+            turns: Arc::default(),
+        }
+    }
+
+    /// Returns the commit that `reference` names on the remote, without fetching it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownReference`] when the remote has no such reference, else whatever kept the
+    /// remote from answering.
+    pub async fn resolve(&self, remote: &Remote, reference: &Reference) -> Result<Revision, Error> {
+        let reference = reference.clone();
+        self.with_session(remote, "list the references of", move |session| {
+            session.resolve(&reference)
+        })
+        .await
+    }
+
+    /// Fetches the commit that `reference` names, with its content but without its history.
+    ///
+    /// # Errors
+    ///
+    /// As [`Git::resolve`].
+    pub async fn fetch(&self, remote: &Remote, reference: &Reference) -> Result<Revision, Error> {
+        let reference = reference.clone();
+        self.with_session(remote, "fetch from", move |session| {
+            session.fetch(&reference)
+        })
+        .await
+    }
+
+    /// Packs the content of a fetched commit into an archive in `into`.
+    ///
+    /// Submodules are left out. The same commit always gives the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the commit was not fetched before, or a link in it leaves the repository.
+    pub async fn archive(
+        &self,
+        remote: &Remote,
+        revision: &Revision,
+        into: &Path,
+        limits: Limits,
+    ) -> Result<Archive, Error> {
+        let (commit, into) = (revision.commit.clone(), into.to_owned());
+        self.with_session(remote, "pack a commit of", move |session| {
+            session.archive(&commit, &into, limits)
+        })
+        .await
+    }
+
+    /// Writes files to a branch as one commit and pushes it.
+    ///
+    /// Other writers may push to the branch at the same time: the push only succeeds on top of the
+    /// commit this one was built on, and is otherwise built again on the newer one. A branch that
+    /// does not exist is created. When the branch has that content already, nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contended`] when others were faster every time, [`Error::Rejected`] when the remote
+    /// declines, or whatever kept it from answering. The branch is as it was in all those cases,
+    /// except after a [`Error::TimedOut`] or a broken connection, when the commit may have arrived:
+    /// doing the same again is right, and then writes nothing.
+    pub async fn commit(&self, remote: &Remote, change: Change) -> Result<Written, Error> {
+        change.check()?;
+        self.with_session(remote, "write to", move |session| session.commit(&change))
+            .await
+    }
+
+    /// Runs `operation` on a thread of its own, within the time-out of the remote.
+    ///
+    /// Not on the runtime's pool: an unresponsive remote would keep the runtime from shutting down.
+    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote.
+    async fn with_session<T: Send + 'static>(
+        &self,
+        remote: &Remote,
+        action: &'static str,
+        operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let cache = self.cache_dir.join(remote.cache_name());
+        let turn = self.turns.lock().entry(cache.clone()).or_default().clone();
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let session_remote = remote.clone();
+        let session_interrupt = interrupt.clone();
+        let work = async move {
+            let held = turn.lock_owned().await;
+            let started = std::thread::Builder::new()
+                .name("git".into())
+                .spawn(move || {
+                    let _held = held;
+                    let result = Session::open(&cache, session_remote, action, session_interrupt)
+                        .and_then(|session| operation(&session));
+                    // Nobody listens any more after a time-out.
+                    let _ = answer.send(result);
+                });
+            if let Err(source) = started {
+                return Err(Error::Local {
+                    action: "start a thread",
+                    detail: source.to_string(),
+                });
+            }
+            answered.await.unwrap_or_else(|_| {
+                Err(Error::Local {
+                    action,
+                    detail: "the operation panicked".into(),
+                })
+            })
+        };
+        match tokio::time::timeout(remote.timeout(), work).await {
+            Ok(result) => result,
+            Err(_) => {
+                interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+                Err(Error::TimedOut {
+                    action,
+                    url: remote.url().clone(),
+                    seconds: remote.timeout().as_secs(),
+                })
+            }
+        }
+    }
+}
+
+/// Files to write: their paths in the repository and their content.
+pub type Files = BTreeMap<String, String>;

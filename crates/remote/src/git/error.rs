@@ -1,0 +1,122 @@
+//! Why something with a remote repository failed.
+
+use super::RedactedUrl;
+use crate::archive;
+
+/// Why an operation on a remote repository failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The URL cannot be used.
+    #[error("`{url}` is not the URL of a git repository: {reason}")]
+    InvalidUrl {
+        /// The URL, without credentials.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The name of a branch, tag or commit is malformed.
+    #[error("`{name}` cannot be the name of a {kind}")]
+    InvalidReference {
+        /// The kind of name.
+        kind: &'static str,
+        /// What was given.
+        name: String,
+    },
+    /// The remote has no such reference.
+    #[error("{url} has no {reference}")]
+    UnknownReference {
+        /// The remote.
+        url: RedactedUrl,
+        /// What was asked for, in words.
+        reference: String,
+    },
+    /// A path that is not a plain path inside of the repository.
+    #[error("`{path}` is not a path inside of the repository: {reason}")]
+    InvalidPath {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The message, a trailer or the author cannot be written in a commit.
+    #[error("{what} cannot be written in a commit: {reason}")]
+    InvalidMessage {
+        /// Which part.
+        what: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The remote wants credentials, or other ones.
+    #[error(
+        "{url} does not accept the credentials ({detail}); name a Secret with `username` and `password`"
+    )]
+    Unauthenticated {
+        /// The remote.
+        url: RedactedUrl,
+        /// What it said.
+        detail: String,
+    },
+    /// The remote did not answer in time.
+    #[error("cannot {action} {url}: no answer within {seconds} s")]
+    TimedOut {
+        /// What was tried.
+        action: &'static str,
+        /// The remote.
+        url: RedactedUrl,
+        /// How long it was given.
+        seconds: u64,
+    },
+    /// The remote could not be reached, or the conversation broke off.
+    #[error("cannot {action} {url}: {detail}")]
+    Unreachable {
+        /// What was tried.
+        action: &'static str,
+        /// The remote.
+        url: RedactedUrl,
+        /// The causes, outermost first.
+        detail: String,
+    },
+    /// The remote declines the push for a reason of its own.
+    #[error("{url} rejects the push to `{branch}`: {reason}")]
+    Rejected {
+        /// The remote.
+        url: RedactedUrl,
+        /// The branch.
+        branch: String,
+        /// What it said.
+        reason: String,
+    },
+    /// Other writers were faster every time.
+    #[error("other writers of `{branch}` at {url} were faster {attempts} times in a row")]
+    Contended {
+        /// The remote.
+        url: RedactedUrl,
+        /// The branch.
+        branch: String,
+        /// How often it was tried.
+        attempts: usize,
+    },
+    /// The cached repository, or something else on this machine, does not work.
+    #[error("cannot {action}: {detail}")]
+    Local {
+        /// What was tried.
+        action: &'static str,
+        /// The causes, outermost first.
+        detail: String,
+    },
+    /// The content cannot be packed.
+    #[error("cannot pack the content of the commit")]
+    Archive(#[from] archive::Error),
+}
+
+/// Joins an error with its causes, leaving out what repeats.
+pub(super) fn chain(error: &gix::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.iter_errors() {
+        let text = format!("{cause:#}");
+        if !parts.iter().any(|known| known.contains(&text)) {
+            parts.push(text);
+        }
+    }
+    parts.join(": ")
+}

@@ -1,0 +1,82 @@
+use anyhow::Result;
+use pathline_remote::git::{Credentials, Error, Reference, Remote};
+
+use crate::cgi;
+use crate::repository::{Repository, change};
+
+/// `bot:s3cret`, as basic authentication sends it.
+const AUTHORIZATION: &str = "Basic Ym90OnMzY3JldA==";
+
+#[tokio::test]
+async fn reading_and_writing_work_over_http() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let address = cgi::serve(repository.bare().parent().unwrap(), None);
+    let remote = Remote::new(&format!("http://{address}/origin.git"))?;
+    let git = repository.cache("cache");
+    let main = Reference::branch("main");
+    let first = git.fetch(&remote, &main).await?;
+    assert_eq!(first.commit, repository.in_bare(&["rev-parse", "main"]));
+    let written = git.commit(&remote, change(&[("over", "http\n")])).await?;
+    assert_eq!(
+        written.revision.commit,
+        repository.in_bare(&["rev-parse", "main"])
+    );
+    assert_eq!(git.resolve(&remote, &main).await?, written.revision);
+    repository.assert_sound();
+    Ok(())
+}
+
+#[tokio::test]
+async fn credentials_never_travel_in_clear_text_and_are_never_shown() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let address = cgi::serve(repository.bare().parent().unwrap(), Some(AUTHORIZATION));
+    let git = repository.cache("cache");
+    let known = Credentials {
+        username: "bot".into(),
+        password: "s3cret".into(),
+    };
+    let remote = Remote::new(&format!("http://{address}/origin.git"))?.with_credentials(known);
+    for error in [
+        git.fetch(&remote, &Reference::branch("main"))
+            .await
+            .unwrap_err(),
+        git.commit(&remote, change(&[("a", "b")]))
+            .await
+            .unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("clear text"), "{error}");
+        assert!(
+            !format!("{error} {error:?}").contains("s3cret"),
+            "{error:?}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_wants_credentials_is_told_apart_from_one_that_is_down() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let address = cgi::serve(repository.bare().parent().unwrap(), Some(AUTHORIZATION));
+    let remote = Remote::new(&format!("http://{address}/origin.git"))?;
+    let git = repository.cache("cache");
+    let error = git
+        .resolve(&remote, &Reference::branch("main"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Unauthenticated { .. }), "{error:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_closed_port_is_an_error_that_names_the_remote() -> Result<()> {
+    let free = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let remote = Remote::new(&format!("http://{free}/origin.git"))?;
+    let git = Repository::empty().cache("cache");
+    let error = git
+        .resolve(&remote, &Reference::branch("main"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+    assert!(error.to_string().contains(&free.to_string()), "{error}");
+    Ok(())
+}

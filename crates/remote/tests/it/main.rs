@@ -1,0 +1,8 @@
+//! Git and archives, held against the real `git` and `tar` programs.
+
+mod archives;
+mod cgi;
+mod git_http;
+mod git_read;
+mod git_write;
+mod repository;

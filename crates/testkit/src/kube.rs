@@ -1,0 +1,12 @@
+//! A real Kubernetes API server, and the real kubectl.
+
+mod binaries;
+mod kubectl;
+mod namespace;
+mod pki;
+mod real;
+
+pub use binaries::Binaries;
+pub use kubectl::{Kubectl, Outcome};
+pub use namespace::with_temp_ns;
+pub use real::{Options, RealCluster};

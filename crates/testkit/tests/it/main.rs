@@ -1,0 +1,3 @@
+//! The test kit's own tests: what it starts works, and is gone afterwards.
+
+mod real_cluster;
