@@ -179,6 +179,7 @@ impl Api {
             Target::GroupVersion { group, version } => {
                 discovery::resources(&kinds, &group, &version).map(plain)
             }
+            Target::OpenApiV2 => Ok(openapi::version_2(headers)),
             Target::OpenApi(None) => Ok(kinds.documents().index(headers)),
             Target::OpenApi(Some(path)) => kinds.documents().one(&path),
             Target::Health | Target::Version | Target::Resource(_) => {

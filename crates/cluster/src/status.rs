@@ -19,6 +19,7 @@ struct Failure {
     reason: &'static str,
     message: String,
     details: Option<Details>,
+    undecodable: Option<String>,
 }
 
 /// Names the object and the fields that a failure is about.
@@ -56,7 +57,8 @@ impl fmt::Display for Subject<'_> {
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self(Box::new(Failure { code, reason, message: message.into(), details: None }))
+        let message = message.into();
+        Self(Box::new(Failure { code, reason, message, ..Failure::default() }))
     }
 
     fn about(mut self, subject: Subject<'_>, name: &str) -> Self {
@@ -76,6 +78,22 @@ impl Status {
     /// Reports a request that cannot be understood (400).
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
+    }
+
+    /// Reports a body that says to be a `kind` of `version`, and is no `expected` (400).
+    pub(crate) fn undecodable(kind: &str, version: &str, expected: &str, why: &str) -> Self {
+        let message =
+            format!("{kind} in version {version:?} cannot be handled as a {expected}: {why}");
+        let mut status = Self::bad_request(message);
+        status.0.undecodable = Some(why.to_owned());
+        status
+    }
+
+    /// Turns [`Self::undecodable`] into what it means for a patch that made such a body (422).
+    pub(crate) fn blame_patch(self, patched: &str) -> Self {
+        let Some(why) = &self.0.undecodable else { return self };
+        let error = FieldError::invalid("patch", &patched.into(), why);
+        Self::invalid(Subject { group: "", resource: "" }, "", &[error])
     }
 
     /// Reports missing or unknown credentials (401).
@@ -178,6 +196,7 @@ impl Status {
 
     /// Reports a patch of more operations than are done at once (413).
     pub(crate) fn patch_too_large(message: impl Into<String>) -> Self {
+        let message = format!("Request entity too large: {}", message.into());
         Self::new(413, "RequestEntityTooLarge", message)
     }
 

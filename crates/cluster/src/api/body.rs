@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::Body;
 use http_body_util::BodyExt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::strict::{self, Document};
 use crate::status::Status;
@@ -16,6 +16,10 @@ pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How much of a body over the limit is read and thrown away: many clients look for an answer only
+/// after they have sent everything. A body over this is cut off.
+const MAX_IGNORED_BYTES: usize = 8 * 1024 * 1024;
 
 /// The media types of objects, for messages.
 const OBJECT_TYPES: &str = "application/json, application/yaml";
@@ -36,7 +40,7 @@ where
 {
     let announced = headers.get(http::header::CONTENT_LENGTH);
     let announced = announced.and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY_BYTES) {
+    if announced.is_some_and(|length| length > MAX_BODY_BYTES + MAX_IGNORED_BYTES) {
         return Err(Status::too_large(MAX_BODY_BYTES));
     }
     let bytes = tokio::time::timeout(BODY_TIMEOUT, collect(body))
@@ -51,16 +55,22 @@ where
 {
     let mut body = std::pin::pin!(body);
     let mut collected = BytesMut::new();
+    let mut total = 0;
     while let Some(frame) = body.frame().await {
         let frame =
             frame.map_err(|_| Status::bad_request("the body of the request broke off"))?;
         let Ok(data) = frame.into_data() else { continue };
-        if collected.len() + data.len() > MAX_BODY_BYTES {
-            return Err(Status::too_large(MAX_BODY_BYTES));
+        total += data.len();
+        if total > MAX_BODY_BYTES + MAX_IGNORED_BYTES {
+            break;
         }
-        collected.extend_from_slice(&data);
+        if total <= MAX_BODY_BYTES {
+            collected.extend_from_slice(&data);
+        } else {
+            collected = BytesMut::new();
+        }
     }
-    Ok(collected.freeze())
+    if total > MAX_BODY_BYTES { Err(Status::too_large(MAX_BODY_BYTES)) } else { Ok(collected.freeze()) }
 }
 
 fn media_type(headers: &HeaderMap) -> String {
@@ -88,8 +98,11 @@ impl Payload {
 
     /// Decodes the declared state of a server-side apply.
     pub(crate) fn applied(&self) -> Result<Document, Status> {
-        let decoded = strict::yaml(&self.bytes)
+        let mut decoded = strict::yaml(&self.bytes)
             .map_err(|why| Status::bad_request(format!("error decoding YAML: {why}")))?;
+        if decoded.value.is_null() {
+            decoded.value = Value::Object(Map::new());
+        }
         if decoded.value.is_object() {
             Ok(decoded)
         } else {
@@ -108,7 +121,7 @@ impl Payload {
     /// Decodes the options in the body of a delete, which may be empty.
     pub(crate) fn delete_options(&self) -> Result<Value, Status> {
         if self.bytes.is_empty() {
-            return Ok(Value::Object(serde_json::Map::new()));
+            return Ok(Value::Object(Map::new()));
         }
         let decoded = self.object("DeleteOptions")?;
         let kind = decoded.value["kind"].as_str().unwrap_or("DeleteOptions");

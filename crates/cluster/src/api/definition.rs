@@ -88,7 +88,7 @@ pub(crate) fn complete(object: &mut Value) {
     if names.get("singular").is_none_or(|it| text(it).is_empty()) {
         names.insert("singular".to_owned(), kind.to_lowercase().into());
     }
-    if names.get("listKind").is_none_or(|it| text(it).is_empty()) {
+    if names.get("listKind").is_none_or(|it| text(it).is_empty()) && !kind.is_empty() {
         names.insert("listKind".to_owned(), format!("{kind}List").into());
     }
     if object["spec"]["conversion"].is_null() {

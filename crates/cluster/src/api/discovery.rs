@@ -19,6 +19,10 @@ const READ_WRITE: [&str; 3] = ["get", "patch", "update"];
 const ALL_VERBS: [&str; 8] =
     ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
+/// The same for custom resources, in the order in which a real server tells them.
+const CUSTOM_VERBS: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
 /// A part of a resource's objects with a path of its own.
 struct Subresource {
     name: &'static str,
@@ -149,6 +153,9 @@ fn add_names(entry: &mut Value, resource: &Resource) {
 }
 
 fn verbs(resource: &Resource) -> Vec<&'static str> {
+    if resource.is_custom() {
+        return CUSTOM_VERBS.to_vec();
+    }
     let is_namespace = resource.is_built_in("", "Namespace");
     ALL_VERBS.into_iter().filter(|verb| !(is_namespace && *verb == "deletecollection")).collect()
 }

@@ -18,7 +18,7 @@ use crate::managed::{self, Writer};
 use crate::names::{self, NameRule};
 use crate::schema::strict::Document;
 use crate::schema::{ErrorKind, FieldError};
-use crate::status::{Status, Subject};
+use crate::status::Status;
 
 /// The metadata that the server alone writes.
 const SYSTEM_METADATA: [&str; 6] = [
@@ -79,25 +79,27 @@ impl Edit<'_> {
         self.start(&mut object)?;
         self.resource.schema.fill_defaults(&mut object);
         let object = managed::update(&self.resource.schema, None, object, &self.writer());
-        self.check(&object, admit::check(self.resource, None, &object))?;
+        self.check(None, &object)?;
         Ok(Prepared { object, warnings })
     }
 
     /// Makes the new state of an object that exists.
     pub(crate) fn replace(self, old: &Value, new: Replacement) -> Result<Prepared, Status> {
-        let (mut object, duplicates, patched) = match new {
-            Replacement::Body(Document { value, duplicates }) => (value, duplicates, false),
-            Replacement::Patched(value) => (value, Vec::new(), true),
-        };
-        identity::check_type(self.resource, &mut object)?;
-        let as_sent = patched.then(|| object.clone());
-        let unknown = self.unknown_fields(&mut object, &duplicates);
-        let warnings = match (self.options.validation, as_sent) {
-            (Validation::Strict, Some(sent)) if !unknown.is_empty() => {
-                return Err(strict_patch(&sent, &unknown));
+        match new {
+            Replacement::Body(document) => self.update(old, document, false),
+            Replacement::Patched(value) => {
+                let sent = value.to_string();
+                let document = Document { value, duplicates: Vec::new() };
+                let updated = self.update(old, document, true);
+                updated.map_err(|status| status.blame_patch(&sent))
             }
-            _ => self.judge_unknown(unknown)?,
-        };
+        }
+    }
+
+    fn update(self, old: &Value, document: Document, patched: bool) -> Result<Prepared, Status> {
+        let Document { value: mut object, duplicates } = document;
+        identity::check_type(self.resource, &mut object)?;
+        let warnings = self.prune(&mut object, &duplicates)?;
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
         identity::settle_name(self.name, &mut object)?;
         self.check_version(old, &object, patched)?;
@@ -106,7 +108,7 @@ impl Edit<'_> {
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(old, &mut object);
         let mut object = managed::update(&self.resource.schema, Some(old), object, &self.writer());
-        self.check_update(old, &object)?;
+        self.check(Some(old), &object)?;
         managed::keep_times_of_idle_write(old, &mut object);
         Ok(Prepared { object, warnings })
     }
@@ -135,10 +137,12 @@ impl Edit<'_> {
 
     fn unknown_fields(self, object: &mut Value, duplicates: &[String]) -> Vec<String> {
         let twice = duplicates.iter().map(|path| format!("duplicate field {path:?}"));
-        let mut unknown = self.resource.schema.prune(object);
+        let unknown = self.resource.schema.prune(object);
+        let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
+        let mut found: Vec<String> = twice.chain(unknown).collect();
         // A real server decodes the metadata before it looks at the rest.
-        unknown.sort_by_key(|path| !path.starts_with("metadata."));
-        twice.chain(unknown.iter().map(|path| format!("unknown field {path:?}"))).collect()
+        found.sort_by_key(|problem| !problem.contains("\"metadata."));
+        found
     }
 
     fn judge_unknown(self, found: Vec<String>) -> Result<Vec<String>, Status> {
@@ -155,17 +159,8 @@ impl Edit<'_> {
 
     fn unreadable(self, why: &str) -> Status {
         let (kind, version) = (&self.resource.kind, &self.resource.version);
-        let message = format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}");
-        Status::bad_request(message)
+        Status::undecodable(kind, version, kind, why)
     }
-}
-
-/// A patch that brings unknown fields is refused as a whole, the way a real server shows it.
-fn strict_patch(patched: &Value, found: &[String]) -> Status {
-    let why = format!("strict decoding error: {}", found.join(", "));
-    let sent = Value::from(patched.to_string());
-    let error = FieldError::invalid("patch", &sent, &why);
-    Status::invalid(Subject { group: "", resource: "" }, "", &[error])
 }
 
 /// What the server itself writes
@@ -267,6 +262,9 @@ impl Edit<'_> {
                 let error = FieldError::invalid("metadata.resourceVersion", &json!(0), detail);
                 return Err(Status::invalid(subject, self.name, &[error]));
             }
+        } else if version.parse::<u64>().is_err() {
+            let message = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+            return Err(Status::unclassified(message));
         } else if version != old["metadata"]["resourceVersion"] {
             return Err(Status::modified(subject, self.name));
         }
@@ -281,14 +279,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    fn check_update(self, old: &Value, object: &Value) -> Result<(), Status> {
-        let mut errors = metadata::check_update(old, object);
-        errors.extend(admit::check(self.resource, Some(old), object));
-        self.check(object, errors)
-    }
-
     /// Refuses an object that breaks a rule of all objects, of its schema, or of its kind.
-    fn check(self, object: &Value, of_kind: Vec<FieldError>) -> Result<(), Status> {
+    fn check(self, old: Option<&Value>, object: &Value) -> Result<(), Status> {
         let resource = self.resource;
         let rule = NameRule::of(&resource.group, &resource.kind);
         let of_schema = resource.schema.validate(object);
@@ -296,13 +288,29 @@ impl Edit<'_> {
             return Err(self.unreadable(&error.to_string()));
         }
         let mut errors = names::validate_metadata(&object["metadata"], resource.namespaced, rule);
-        errors.extend(of_kind);
-        errors.extend(of_schema);
+        errors.extend(old.into_iter().flat_map(|old| metadata::check_update(old, object)));
+        errors.extend(admit::check(resource, old, object));
+        errors.extend(self.new_schema_errors(old, of_schema));
         if errors.is_empty() {
             return Ok(());
         }
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         Err(Status::invalid(resource.kind_subject(), name, &errors))
+    }
+
+    /// Leaves out what other rules tell better, and what was wrong before: a schema may become
+    /// stricter, and must not lock out the objects that are there.
+    fn new_schema_errors(self, old: Option<&Value>, found: Vec<FieldError>) -> Vec<FieldError> {
+        let ratchets = self.resource.is_custom() && !found.is_empty();
+        let known = old.filter(|_| ratchets).map(|old| self.resource.schema.validate(old));
+        let known = known.unwrap_or_default();
+        let told_better = |error: &FieldError| {
+            error.path.starts_with("metadata") || admit::checks_required_fields(self.resource)
+        };
+        let found = found.into_iter().filter(|error| {
+            !(known.contains(error) || error.kind == ErrorKind::Required && told_better(error))
+        });
+        found.collect()
     }
 
     /// A value of the wrong type where a real server decodes into Go types is no object of the

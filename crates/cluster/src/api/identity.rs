@@ -80,12 +80,8 @@ fn check_built_in(resource: &Resource, fields: &mut Map<String, Value>) -> Resul
     if kind == resource.kind && version == resource.api_version() {
         return Ok(());
     }
-    let message = format!(
-        "{kind} in version {version:?} cannot be handled as a {}: no kind {kind:?} is registered \
-         for version {version:?} here",
-        resource.kind
-    );
-    Err(Status::bad_request(message))
+    let why = format!("no kind {kind:?} is registered for version {version:?} here");
+    Err(Status::undecodable(&kind, &version, &resource.kind, &why))
 }
 
 fn check_metadata(resource: &Resource, fields: &mut Map<String, Value>) -> Result<(), Status> {
@@ -93,13 +89,8 @@ fn check_metadata(resource: &Resource, fields: &mut Map<String, Value>) -> Resul
     if metadata.is_null() {
         *metadata = json!({});
     }
-    let unreadable = |why: &str| {
-        let message = format!(
-            "{0} in version {1:?} cannot be handled as a {0}: {why}",
-            resource.kind, resource.version
-        );
-        Status::bad_request(message)
-    };
+    let unreadable =
+        |why: &str| Status::undecodable(&resource.kind, &resource.version, &resource.kind, why);
     let Some(metadata) = metadata.as_object_mut() else {
         return Err(unreadable("metadata must be an object"));
     };

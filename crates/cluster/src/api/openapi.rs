@@ -60,6 +60,26 @@ impl Documents {
     }
 }
 
+/// Answers `/openapi/v2`: nothing is described there.
+///
+/// `kubectl` falls back to it for kinds that it does not find elsewhere, and takes a missing
+/// document for a broken server; told that there is nothing, it says that the kind is unknown.
+pub(crate) fn version_2(headers: &HeaderMap) -> Response<ResponseBody> {
+    const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let accept = headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    if accept.is_some_and(|accept| accept.contains("proto-openapi.spec.v2")) {
+        // The empty message is a document without paths and definitions.
+        return respond::bytes(StatusCode::OK, PROTOBUF, Bytes::new());
+    }
+    let body = json!({
+        "swagger": "2.0",
+        "info": {"title": "Pathline", "version": "1.36"},
+        "paths": {},
+        "definitions": {},
+    });
+    respond::json(StatusCode::OK, &body)
+}
+
 fn path(group: &str, version: &str) -> String {
     let root = if group.is_empty() { "api" } else { "apis" };
     format!("{root}/{}", group_version(group, version))

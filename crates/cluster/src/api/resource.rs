@@ -120,8 +120,8 @@ impl Resource {
 
     /// Returns the stored object as this version shows it.
     ///
-    /// Objects that are older than their definition get the defaults that it has added since, as
-    /// a real server does when it decodes them.
+    /// Objects that are older than their definition get the defaults that it has added since, and
+    /// lose the fields that it has dropped, as a real server does when it decodes them.
     pub(crate) fn present<'a>(&self, stored: &'a Stored) -> Cow<'a, Value> {
         match self.origin {
             Origin::BuiltIn if self.rules.is_converted_event => {
@@ -136,6 +136,7 @@ impl Resource {
                 }
                 let mut object = stored.object.clone();
                 object["apiVersion"] = api_version.into();
+                self.schema.prune(&mut object);
                 self.schema.fill_defaults(&mut object);
                 Cow::Owned(object)
             }

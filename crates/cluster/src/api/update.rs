@@ -9,6 +9,7 @@ use super::Api;
 use super::call::{Call, Reply};
 use super::create::{edit, refusal, refuse_while_terminating};
 use super::edit::{Prepared, Replacement};
+use super::identity;
 use super::options::WriteOptions;
 use super::resource::Resource;
 use crate::deletion;
@@ -45,7 +46,10 @@ impl Api {
     /// Answers a PUT.
     pub(super) async fn update(&self, call: &Call) -> Result<Reply, Status> {
         let options = WriteOptions::parse(&call.query, &call.headers, "UpdateOptions")?;
-        let document = call.payload.object(&call.resource.kind)?;
+        let mut document = call.payload.object(&call.resource.kind)?;
+        identity::check_type(&call.resource, &mut document.value)?;
+        identity::check_namespace(&call.resource, &call.namespace, &document.value)?;
+        identity::settle_name(&call.name, &mut document.value)?;
         let may_create = call.resource.rules.creates_on_update && call.subresource.is_none();
         if may_create && self.store.get(&call.key()).is_none() {
             let prepared = edit(call, &options).create(document)?;

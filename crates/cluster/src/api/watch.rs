@@ -37,6 +37,9 @@ const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// a restarted server do not all end together.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
 
+/// How long before its end a watch tells how far it has come, so that the next one goes on there.
+const LAST_BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
+
 /// Events are gathered into frames of about this size.
 const FRAME_BYTES: usize = 64 * 1024;
 
@@ -85,6 +88,7 @@ impl Api {
             return Ok(streamed(stream::iter([line("ERROR", &status.to_json())])));
         };
         let view = call.view();
+        let lasts = timeout(options);
         let watcher = Watcher {
             resource: Arc::clone(&call.resource),
             filter,
@@ -93,8 +97,8 @@ impl Api {
             initial: items.into(),
             owes_initial_end: options.initial_events == Some(true) && options.bookmarks,
             source,
-            bookmarks: options.bookmarks.then(bookmark_interval),
-            deadline: Box::pin(tokio::time::sleep(timeout(options))),
+            bookmarks: options.bookmarks.then(|| bookmark_interval(lasts)),
+            deadline: Box::pin(tokio::time::sleep(lasts)),
             closing: self.closing.clone(),
             is_first: true,
             has_ended: false,
@@ -115,8 +119,14 @@ fn timeout(options: &ListOptions) -> Duration {
     )
 }
 
-fn bookmark_interval() -> Interval {
-    let mut interval = tokio::time::interval_at(Instant::now() + BOOKMARK_EVERY, BOOKMARK_EVERY);
+/// Returns when bookmarks are due: regularly, counted back from shortly before the end.
+fn bookmark_interval(lasts: Duration) -> Interval {
+    let last = lasts.checked_sub(LAST_BOOKMARK_BEFORE_END).filter(|last| !last.is_zero());
+    let first = last.map_or(BOOKMARK_EVERY, |last| {
+        let early = last.as_millis() % BOOKMARK_EVERY.as_millis();
+        Duration::from_millis(u64::try_from(early).unwrap_or(0)).max(Duration::from_millis(1))
+    });
+    let mut interval = tokio::time::interval_at(Instant::now() + first, BOOKMARK_EVERY);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
 }
@@ -180,12 +190,7 @@ impl Watcher {
         tokio::select! {
             biased;
             () = self.closing.cancelled() => self.has_ended = true,
-            () = self.deadline.as_mut() => {
-                self.has_ended = true;
-                if self.bookmarks.is_some() {
-                    self.bookmark(None, frame);
-                }
-            }
+            () = self.deadline.as_mut() => self.has_ended = true,
             event = self.source.next() => match event {
                 Ok(event) => self.event(&event, frame),
                 Err(_) => self.expire(frame),

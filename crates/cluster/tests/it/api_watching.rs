@@ -126,12 +126,12 @@ async fn initial_events_end_with_a_marked_bookmark() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_watch_ends_when_its_time_is_up_with_a_last_bookmark() -> Result<()> {
+async fn a_watch_ends_when_its_time_is_up_with_a_bookmark_shortly_before() -> Result<()> {
     let embedded = Embedded::open().await?;
     let revision = embedded.revision().await?;
-    let query = format!("resourceVersion={revision}&timeoutSeconds=1&allowWatchBookmarks=true");
+    let query = format!("resourceVersion={revision}&timeoutSeconds=3&allowWatchBookmarks=true");
     let mut events = Events::start(&embedded, &query).await?;
-    let bookmark = events.next().await?.context("a bookmark comes last")?;
+    let bookmark = events.next().await?.context("a bookmark comes first")?;
     assert_eq!(bookmark["type"], "BOOKMARK");
     assert_eq!(bookmark["object"]["metadata"]["resourceVersion"], revision.to_string());
     assert_eq!(events.next().await?, None);

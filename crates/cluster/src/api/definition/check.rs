@@ -10,9 +10,14 @@ use crate::schema::{FieldError, Schema};
 /// Returns what is wrong with a definition.
 pub(crate) fn check(object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_names(object, &mut errors);
+    check_group_and_scope(object, &mut errors);
     check_versions(object, &mut errors);
+    check_names(&object["spec"]["names"], &mut errors);
     check_conversion(object, &mut errors);
+    if !versions(object).any(|version| version["storage"] == true) {
+        let detail = "must have at least one stored version";
+        errors.push(FieldError::invalid("status.storedVersions", &Value::Null, detail));
+    }
     errors
 }
 
@@ -28,7 +33,7 @@ pub(crate) fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
     errors.collect()
 }
 
-fn check_names(object: &Value, errors: &mut Vec<FieldError>) {
+fn check_group_and_scope(object: &Value, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
     let name = &object["metadata"]["name"];
@@ -54,10 +59,13 @@ fn check_names(object: &Value, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::not_supported("spec.scope", &spec["scope"], &allowed));
         }
     }
+}
+
+fn check_names(names: &Value, errors: &mut Vec<FieldError>) {
     for key in ["plural", "singular", "kind", "listKind"] {
-        check_name(&spec["names"][key], key, errors);
+        check_name(&names[key], key, errors);
     }
-    for (index, short) in spec["names"]["shortNames"].as_array().into_iter().flatten().enumerate() {
+    for (index, short) in names["shortNames"].as_array().into_iter().flatten().enumerate() {
         check_label(short, &format!("spec.names.shortNames[{index}]"), errors);
     }
 }
@@ -74,7 +82,7 @@ fn check_name(value: &Value, key: &str, errors: &mut Vec<FieldError>) {
 }
 
 fn check_label(value: &Value, field: &str, errors: &mut Vec<FieldError>) {
-    for problem in names::dns_label(&text(value)) {
+    for problem in names::dns_1035_label(&text(value)) {
         errors.push(FieldError::invalid(field, value, &problem));
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn on_create(resource: &Resource, object: &mut Value) {
             definition::complete(object);
             definition::start_status(object);
         }
-        Kind::ConfigMap | Kind::Plain => {}
+        Kind::ConfigMap | Kind::Lease | Kind::Plain => {}
     }
 }
 
@@ -42,8 +42,13 @@ pub(super) fn on_update(resource: &Resource, object: &mut Value) {
             definition::complete(object);
             definition::note_storage_version(object);
         }
-        Kind::ConfigMap | Kind::Pod | Kind::Plain => {}
+        Kind::ConfigMap | Kind::Lease | Kind::Pod | Kind::Plain => {}
     }
+}
+
+/// Returns whether [`check`] tells of missing fields, so that the schema need not.
+pub(super) fn checks_required_fields(resource: &Resource) -> bool {
+    matches!(kind_of(resource), Kind::Definition)
 }
 
 /// Returns what the kind forbids.
@@ -70,7 +75,12 @@ fn check_finalizers(finalizers: &Value) -> Vec<FieldError> {
 
 fn check_kind(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<FieldError> {
     match kind_of(resource) {
-        Kind::ConfigMap => check_data(object, old, &["data", "binaryData"]),
+        Kind::ConfigMap => {
+            let mut errors = check_data(object, old, &["data", "binaryData"]);
+            errors.extend(check_twins(object));
+            errors
+        }
+        Kind::Lease => check_lease(object),
         Kind::Secret => {
             let mut errors = check_data(object, old, &["data"]);
             errors.extend(old.and_then(|old| changed(old, object, "type")));
@@ -89,6 +99,7 @@ enum Kind {
     Namespace,
     ConfigMap,
     Secret,
+    Lease,
     Pod,
     Definition,
     Plain,
@@ -103,6 +114,7 @@ fn kind_of(resource: &Resource) -> Kind {
         ("", "ConfigMap") => Kind::ConfigMap,
         ("", "Secret") => Kind::Secret,
         ("", "Pod") => Kind::Pod,
+        ("coordination.k8s.io", "Lease") => Kind::Lease,
         (DEFINITIONS_GROUP, "CustomResourceDefinition") => Kind::Definition,
         _ => Kind::Plain,
     }
@@ -152,6 +164,29 @@ fn check_data(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Field
         }));
     }
     errors
+}
+
+/// A key has one value, be it text or bytes.
+fn check_twins(object: &Value) -> Vec<FieldError> {
+    let keys = object["data"].as_object().into_iter().flat_map(|map| map.keys());
+    let twins = keys.filter(|key| object["binaryData"].get(key.as_str()).is_some());
+    let errors = twins.map(|key| {
+        let detail = "duplicate of key present in binaryData";
+        FieldError::invalid(format!("data[{key}]"), &key.as_str().into(), detail)
+    });
+    errors.collect()
+}
+
+fn check_lease(object: &Value) -> Vec<FieldError> {
+    let spec = &object["spec"];
+    let at_least = |field: &str, least: i64, detail: &str| {
+        let value = &spec[field];
+        let low = value.as_i64().is_some_and(|value| value < least);
+        low.then(|| FieldError::invalid(format!("spec.{field}"), value, detail))
+    };
+    let duration = at_least("leaseDurationSeconds", 1, "must be greater than 0");
+    let transitions = at_least("leaseTransitions", 0, "must be greater than or equal to 0");
+    duration.into_iter().chain(transitions).collect()
 }
 
 fn changed(old: &Value, object: &Value, field: &str) -> Option<FieldError> {

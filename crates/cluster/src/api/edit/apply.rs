@@ -16,7 +16,7 @@ impl Edit<'_> {
         document: Document,
         force: bool,
     ) -> Result<Prepared, Status> {
-        let applied = self.declared(document)?;
+        let applied = self.declared(document, live.is_none())?;
         let merged = managed::apply(&self.resource.schema, live, &applied, &self.writer(), force)
             .map_err(refused)?;
         match live {
@@ -26,7 +26,7 @@ impl Edit<'_> {
     }
 
     /// Checks the declared fields and leaves out those that this door cannot write.
-    fn declared(self, document: Document) -> Result<Value, Status> {
+    fn declared(self, document: Document, is_new: bool) -> Result<Value, Status> {
         let mut applied = document.value;
         let text = |key: &str| applied[key].as_str().unwrap_or_default().to_owned();
         let (version, kind) = (text("apiVersion"), text("kind"));
@@ -36,7 +36,7 @@ impl Edit<'_> {
         }
         identity::check_type(self.resource, &mut applied)?;
         let named = applied["metadata"]["name"].as_str().is_some_and(|name| !name.is_empty());
-        if !named && !self.resource.is_custom() {
+        if is_new && !named && !self.resource.is_custom() {
             let message = format!(
                 "the name of the object ({} based on URL) was undeterminable: name must be provided",
                 self.name
@@ -63,7 +63,7 @@ impl Edit<'_> {
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
         self.start(&mut object)?;
         self.resource.schema.fill_defaults(&mut object);
-        self.check(&object, admit::check(self.resource, None, &object))?;
+        self.check(None, &object)?;
         Ok(Prepared { object, warnings: Vec::new() })
     }
 
@@ -81,7 +81,7 @@ impl Edit<'_> {
         admit::on_update(self.resource, &mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(live, &mut object);
-        self.check_update(live, &object)?;
+        self.check(Some(live), &object)?;
         managed::keep_times_of_idle_write(live, &mut object);
         Ok(Prepared { object, warnings: Vec::new() })
     }
