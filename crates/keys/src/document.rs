@@ -33,6 +33,7 @@ mod write;
 #[cfg(feature = "yaml")]
 mod yaml;
 
+use self::error::Failure;
 pub use self::error::{Position, ReadError, ReadErrorKind, WriteError};
 use crate::set::KeySet;
 
@@ -88,6 +89,16 @@ impl Format {
         };
         tree.and_then(|tree| to_keys::to_keys(&tree))
             .map_err(|failure| failure.locate(text))
+    }
+
+    /// Reads a document from bytes, which have to be UTF-8.
+    pub fn read_bytes(self, bytes: &[u8]) -> Result<KeySet, ReadError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let (valid, _) = bytes.split_at(error.valid_up_to());
+            let failure = Failure::new(valid.len(), ReadErrorKind::NotText);
+            failure.locate(&String::from_utf8_lossy(valid))
+        })?;
+        self.read(text)
     }
 
     /// Writes keys as a document; reading it gives equal keys.

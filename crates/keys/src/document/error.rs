@@ -71,6 +71,9 @@ pub enum ReadErrorKind {
     /// The text is not of the format.
     #[error("{0}")]
     Syntax(String),
+    /// The bytes are not UTF-8.
+    #[error("not UTF-8")]
+    NotText,
     /// The key of a map contains NUL.
     #[error("a key that contains NUL")]
     NulInKey,

@@ -37,6 +37,14 @@ fn what_does_not_parse_says_where() {
 }
 
 #[test]
+fn bytes_that_are_no_text_say_where() {
+    let error = Format::Yaml
+        .read_bytes(b"a: 1\nb: \xff")
+        .expect_err("not UTF-8");
+    assert_eq!(error.to_string(), "line 2, column 4: not UTF-8");
+}
+
+#[test]
 fn a_value_of_100_megabytes_is_shared_and_not_copied() {
     let text = "x".repeat(100 << 20);
     let mut set: KeySet = (0..100)

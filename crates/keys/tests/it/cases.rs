@@ -1,29 +1,16 @@
 //! Cases shared beside the repository, and a line where they are not there.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
 
 use pathline_keys::{ChangeSet, Key, KeySet, Metadata, Value};
 
 /// Reads a file of shared cases, or says that the suite is skipped.
 pub(crate) fn read(suite: &str, file: &str) -> Option<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases");
-    let path = root.join(file);
-    fs::read_to_string(&path)
-        .map_err(|error| skip(suite, &format!("{file}: {error}")))
-        .ok()
-}
-
-fn skip(suite: &str, why: &str) {
-    let line = format!("skipped: {suite}: {why}");
-    eprintln!("{line}");
-    #[expect(clippy::disallowed_methods, reason = "the test runner names the file")]
-    if let Ok(file) = std::env::var("PATHLINE_SKIPS")
-        && let Ok(mut file) = fs::OpenOptions::new().append(true).create(true).open(file)
-    {
-        let _ = writeln!(file, "{line}");
-    }
+    let Some(shared) = pathline_testkit::shared_dir() else {
+        pathline_testkit::skip(suite, "no shared cases beside the repository");
+        return None;
+    };
+    Some(fs::read_to_string(shared.join("cases").join(file)).expect("the cases are readable"))
 }
 
 /// Reads a key in the notation of the shared cases.
