@@ -4,6 +4,8 @@ mod apply;
 mod compose;
 mod one;
 
+use std::fmt;
+
 pub use self::apply::ApplyError;
 pub use self::compose::ComposeError;
 pub use self::one::{Change, ChangeKind, MetaChanges};
@@ -54,7 +56,7 @@ impl Record {
 /// assert_eq!(both.get(&"user:/z".parse()?).map(|c| c.kind()), Some(ChangeKind::Added));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct ChangeSet {
     records: Vec<Record>,
     parent: Option<Name>,
@@ -230,3 +232,9 @@ impl PartialEq for ChangeSet {
 }
 
 impl Eq for ChangeSet {}
+
+impl fmt::Debug for ChangeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

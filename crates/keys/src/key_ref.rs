@@ -69,6 +69,11 @@ impl<'a> KeyRef<'a> {
     pub fn same_content(self, other: KeyRef<'_>) -> bool {
         self.leaf.same_content(self.index, other.leaf, other.index)
     }
+
+    /// Tells whether value and metadata are those of a key.
+    pub(crate) fn holds(self, key: &Key) -> bool {
+        self.value() == key.value().as_ref() && self.metadata() == key.metadata()
+    }
 }
 
 impl PartialEq<KeyRef<'_>> for KeyRef<'_> {
@@ -81,9 +86,7 @@ impl Eq for KeyRef<'_> {}
 
 impl PartialEq<Key> for KeyRef<'_> {
     fn eq(&self, other: &Key) -> bool {
-        self.value() == other.value().as_ref()
-            && self.metadata() == other.metadata()
-            && self.name() == *other.name()
+        self.holds(other) && self.name() == *other.name()
     }
 }
 

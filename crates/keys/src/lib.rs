@@ -22,11 +22,11 @@
 //! ```
 //!
 //! Read on in this order: [`name`] (what identifies a key), [`KeySet`] (what holds keys),
-//! [`ChangeSet`] (what changed), and [`document`] (YAML, JSON and TOML as keys and back).
+//! [`ChangeSet`] (what changed), and `document` (YAML, JSON and TOML as keys and back).
 //!
 //! # Features
 //!
-//! `yaml`, `json` and `toml` each add a document format; `json` also adds [`notation`], the JSON in
+//! `yaml`, `json` and `toml` each add a document format; `json` also adds `notation`, the JSON in
 //! which key sets and change sets are exchanged. None is on by default.
 
 pub mod change;

@@ -24,6 +24,14 @@ pub use self::namespace::Namespace;
 pub const MAX_LEN: usize = 16 * 1024 * 1024;
 
 /// Why a name is not one.
+///
+/// ```
+/// use pathline_keys::Name;
+/// use pathline_keys::name::Error;
+///
+/// assert_eq!(Name::parse("sw/app"), Err(Error::Namespace));
+/// assert_eq!(Name::parse("user:/./%"), Err(Error::EmptyBelowRoot));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The empty string names nothing.

@@ -79,11 +79,16 @@ impl KeySet {
     }
 
     /// Puts a key in, in place of one of the same name, and tells whether the name is new.
+    ///
+    /// A key that is there already, just so, changes nothing: the set stays one with its snapshots.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "how keys are packed is not for callers"
     )]
     pub fn insert(&mut self, key: Key) -> bool {
+        if self.get(key.name()).is_some_and(|known| known.holds(&key)) {
+            return false;
+        }
         let is_new = tree::insert(&mut self.root, &key);
         self.len += usize::from(is_new);
         is_new

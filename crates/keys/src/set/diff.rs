@@ -43,13 +43,6 @@ struct Collect(Vec<Record>);
 
 impl Pairs for Collect {
     fn differ(&mut self, a: Option<Place<'_>>, b: Option<Place<'_>>) -> ControlFlow<()> {
-        if let (Some((_, leaf, index)), Some((_, other, others))) = (a, b)
-            && leaf.first_byte(index) == Namespace::Meta.byte()
-            && leaf.value(index).same_content(other.value(others))
-        {
-            // A metadata key has no metadata of its own that could be a change.
-            return ControlFlow::Continue(());
-        }
         let slot = |(node, _, index): Place<'_>| Slot::new(node, index);
         self.0.push(Record {
             old: a.map(slot),

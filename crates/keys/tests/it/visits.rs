@@ -58,6 +58,14 @@ fn an_unchanged_snapshot_is_not_even_opened() {
 }
 
 #[test]
+fn writing_what_is_there_keeps_the_set_one_with_its_snapshot() {
+    let old = set(10_000);
+    let mut new = old.clone();
+    assert!(!new.insert(Key::new(name(2000)).with_value("0")));
+    assert_eq!(KeySet::diff_with_visits(&old, &new, None).1, 0);
+}
+
+#[test]
 fn a_diff_below_a_parent_visits_only_that_range() {
     let old = set(100_000);
     let mut new = old.clone();
