@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::record::Managers;
 use super::*;
 use crate::patch;
 use crate::schema::Schema;
@@ -241,17 +242,4 @@ proptest! {
 /// A write also owns the declared fields on the way to what it set.
 fn with_parents(set: &FieldSet) -> FieldSet {
     sets::with_declared_fields(widgets().root(), set)
-}
-
-#[test]
-fn a_manager_has_a_bounded_printable_name() {
-    assert_eq!(check_manager("kubectl"), None);
-    let text = |manager: &str| check_manager(manager).unwrap().to_string();
-    assert_eq!(
-        text(&"x".repeat(129)),
-        "fieldManager: Too long: may not be more than 128 bytes"
-    );
-    let expected =
-        "fieldManager: Invalid value: \"a\\n\": should only contain printable characters";
-    assert_eq!(text("a\n"), expected);
 }

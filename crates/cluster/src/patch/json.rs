@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Error;
 use crate::fields::same_value;
+use crate::schema::strict;
 
 /// The most operations one patch may have, as in the API server.
 const MAX_OPERATIONS: usize = 10_000;
@@ -31,6 +32,7 @@ pub(crate) fn json(target: &Value, patch: &Value) -> Result<Value, Error> {
     for operation in operations {
         document.apply(&Operation::read(operation)?)?;
     }
+    strict::check_depth(&document.root).map_err(|error| Error::Inapplicable(error.to_string()))?;
     Ok(document.root)
 }
 
@@ -352,6 +354,17 @@ mod tests {
                 "{patch}: {result:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_patch_cannot_nest_deeper_than_a_body() {
+        let deeper = json!({"op": "copy", "from": "/a", "path": "/a/0/a"});
+        let patch = Value::Array(vec![deeper; 60]);
+        let result = patched(&json!({"a": [{}]}), patch);
+        assert!(
+            matches!(result, Err(Error::Inapplicable(_))),
+            "120 levels are refused"
+        );
     }
 
     #[test]

@@ -23,8 +23,6 @@ pub(crate) enum ErrorKind {
     TooLong,
     /// A list has too many items.
     TooMany,
-    /// A list has too few items.
-    TooFew,
 }
 
 impl ErrorKind {
@@ -39,7 +37,6 @@ impl ErrorKind {
             Self::Forbidden => "FieldValueForbidden",
             Self::TooLong => "FieldValueTooLong",
             Self::TooMany => "FieldValueTooMany",
-            Self::TooFew => "FieldValueTooFew",
         }
     }
 
@@ -53,7 +50,6 @@ impl ErrorKind {
             Self::Forbidden => "Forbidden",
             Self::TooLong => "Too long",
             Self::TooMany => "Too many",
-            Self::TooFew => "Too few",
         }
     }
 }
