@@ -139,8 +139,11 @@ impl Instance {
     /// Stops in order: first what writes to the cluster, then the ways in, then the cluster.
     pub(crate) async fn stop(self) {
         self.readiness.mark_down(Part::Engine);
+        tracing::debug!("stopping the engine");
         self.engine.stop().await;
+        tracing::debug!("closing the doors");
         self.doors.stop().await;
+        tracing::debug!("closing the cluster");
         self.cluster.close().await;
     }
 }
