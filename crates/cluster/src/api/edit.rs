@@ -77,6 +77,7 @@ impl Edit<'_> {
         }
         self.generate_name(&mut object);
         self.start(&mut object)?;
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         let object = managed::update(&self.resource.schema, None, object, &self.writer());
         self.check(None, &object)?;
@@ -105,6 +106,7 @@ impl Edit<'_> {
         self.check_version(old, &object, patched)?;
         self.inherit(old, &mut object, patched);
         admit::on_update(self.resource, &mut object);
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(old, &mut object);
         let mut object = managed::update(&self.resource.schema, Some(old), object, &self.writer());
@@ -139,7 +141,7 @@ impl Edit<'_> {
         let twice = duplicates.iter().map(|path| format!("duplicate field {path:?}"));
         let unknown = self.resource.schema.prune(object);
         let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
-        let mut found: Vec<String> = twice.chain(unknown).collect();
+        let mut found: Vec<String> = unknown.chain(twice).collect();
         // A real server decodes the metadata before it looks at the rest.
         found.sort_by_key(|problem| !problem.contains("\"metadata."));
         found
@@ -323,6 +325,20 @@ impl Edit<'_> {
 
 fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     object["metadata"].as_object_mut().expect("check_type has made it an object")
+}
+
+/// Drops empty maps and lists, which metadata does not have on a real server.
+fn tidy_metadata(object: &mut Value) {
+    const COLLECTIONS: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
+    metadata_mut(object).retain(|key, value| {
+        let is_empty = match value {
+            Value::Object(fields) => fields.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Null => true,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        };
+        !(is_empty && COLLECTIONS.contains(&key.as_str()))
+    });
 }
 
 fn set_or_remove(object: &mut Value, key: &str, value: Value) {

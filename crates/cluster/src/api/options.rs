@@ -54,9 +54,11 @@ fn check_manager(manager: &str, errors: &mut Vec<FieldError>) {
     if manager.len() > MAX_MANAGER_BYTES {
         errors.push(FieldError::too_long("fieldManager", MAX_MANAGER_BYTES as u64));
     }
-    if manager.chars().any(char::is_control) {
-        let detail = "should only contain printable characters";
-        errors.push(FieldError::invalid("fieldManager", &manager.into(), detail));
+    let unprintable = manager.char_indices().find(|(_, character)| character.is_control());
+    if let Some((position, character)) = unprintable {
+        let code = u32::from(character);
+        let detail = format!("invalid character U+{code:04X} (at position {position})");
+        errors.push(FieldError::invalid("fieldManager", &manager.into(), &detail));
     }
 }
 
@@ -137,18 +139,12 @@ impl ListOptions {
         let watch = query.flag("watch");
         let initial_events = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
         check_version_match(query, watch, initial_events)?;
-        let continue_token = query.text("continue").map(str::to_owned);
-        let version = parse_version(query, watch)?;
-        if continue_token.is_some() && !matches!(version, Version::Latest | Version::Any) {
-            let message = "specifying resource version is not allowed when using continue";
-            return Err(Status::bad_request(message));
-        }
         Ok(Self {
             labels,
             fields: query.get("fieldSelector").unwrap_or_default().to_owned(),
             limit: query.number("limit")?.and_then(|limit| usize::try_from(limit).ok()).filter(|it| *it > 0),
-            continue_token,
-            version,
+            continue_token: query.text("continue").map(str::to_owned),
+            version: parse_version(query, watch)?,
             watch,
             timeout_seconds: query.number("timeoutSeconds")?.and_then(|it| u64::try_from(it).ok()),
             bookmarks: query.flag("allowWatchBookmarks"),

@@ -123,6 +123,10 @@ impl Api {
     ) -> Result<Snapshot, Status> {
         let (collection, namespace) = (&call.resource.collection, call.listed_namespace());
         if let Some(token) = token {
+            if !matches!(options.version, Version::Latest | Version::Any) {
+                let message = "specifying resource version is not allowed when using continue";
+                return Err(Status::bad_request(message));
+            }
             return self.store.list_at(collection, namespace, token.rv).map_err(|_| {
                 Status::expired(
                     "The provided continue parameter is too old to display a consistent list \

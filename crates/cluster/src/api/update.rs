@@ -165,7 +165,7 @@ pub(super) fn patched(call: &Call, object: &Value) -> Result<Value, Status> {
             Ok(patch::merge(object.clone(), &patch))
         }
         Mutation::Replace(_) | Mutation::Apply(..) => {
-            Err(Status::unsupported_media_type(&accepted(!call.resource.is_custom())))
+            Err(unsupported(!call.resource.is_custom()))
         }
     }
 }
@@ -189,7 +189,7 @@ fn read_patch(call: &Call) -> Result<Mutation, Status> {
             }
             Ok(Mutation::Apply(call.payload.applied()?, call.query.flag("force")))
         }
-        _ => Err(Status::unsupported_media_type(&accepted(strategic))),
+        _ => Err(unsupported(strategic)),
     }
 }
 
@@ -202,13 +202,13 @@ fn object_patch(call: &Call) -> Result<Value, Status> {
     }
 }
 
-fn accepted(strategic: bool) -> String {
+fn unsupported(strategic: bool) -> Status {
     let mut types = vec![JSON_PATCH, MERGE_PATCH];
     if strategic {
         types.push(STRATEGIC_PATCH);
     }
     types.push(APPLY_PATCH);
-    types.join(", ")
+    Status::unsupported_media_type(&types.join(", "))
 }
 
 fn unfit(error: patch::Error) -> Status {

@@ -40,6 +40,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
 /// How long before its end a watch tells how far it has come, so that the next one goes on there.
 const LAST_BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
+/// Clients count the time of a watch from their side of the wire, and complain of one that ends
+/// before it is up.
+const SLACK: Duration = Duration::from_millis(100);
+
 /// Events are gathered into frames of about this size.
 const FRAME_BYTES: usize = 64 * 1024;
 
@@ -98,7 +102,7 @@ impl Api {
             owes_initial_end: options.initial_events == Some(true) && options.bookmarks,
             source,
             bookmarks: options.bookmarks.then(|| bookmark_interval(lasts)),
-            deadline: Box::pin(tokio::time::sleep(lasts)),
+            deadline: Box::pin(tokio::time::sleep(lasts + SLACK)),
             closing: self.closing.clone(),
             is_first: true,
             has_ended: false,

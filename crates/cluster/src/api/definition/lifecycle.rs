@@ -129,6 +129,11 @@ fn accept(api: &Api, stored: &Stored) -> Value {
     object["status"]["acceptedNames"] = object["spec"]["names"].clone();
     let accepted = condition("NamesAccepted", true, "NoConflicts", "no conflicts found", now);
     set_condition(&mut object, accepted);
+    // A definition with accepted names is served as soon as it is stored. It is established by a
+    // second write, so that nobody who sees that finds it missing.
+    if !super::has_condition(&stored.object, "NamesAccepted") {
+        return object;
+    }
     let message = "the initial names have been accepted";
     let established = condition("Established", true, "InitialNamesAccepted", message, now);
     set_condition(&mut object, established);

@@ -24,6 +24,8 @@ pub(super) fn on_create(resource: &Resource, object: &mut Value) {
             label_namespace(object);
         }
         Kind::Secret => complete_secret(object),
+        Kind::Replicated => default_to(object, "replicas", 1.into()),
+        Kind::Service => default_to(object, "type", "ClusterIP".into()),
         Kind::Pod => object["status"] = json!({"phase": "Pending", "qosClass": "BestEffort"}),
         Kind::Definition => {
             definition::complete(object);
@@ -38,6 +40,8 @@ pub(super) fn on_update(resource: &Resource, object: &mut Value) {
     match kind_of(resource) {
         Kind::Namespace => label_namespace(object),
         Kind::Secret => complete_secret(object),
+        Kind::Replicated => default_to(object, "replicas", 1.into()),
+        Kind::Service => default_to(object, "type", "ClusterIP".into()),
         Kind::Definition => {
             definition::complete(object);
             definition::note_storage_version(object);
@@ -91,7 +95,7 @@ fn check_kind(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<F
             errors.extend(old.into_iter().flat_map(|old| definition::check_update(old, object)));
             errors
         }
-        Kind::Namespace | Kind::Pod | Kind::Plain => Vec::new(),
+        Kind::Namespace | Kind::Pod | Kind::Replicated | Kind::Service | Kind::Plain => Vec::new(),
     }
 }
 
@@ -101,6 +105,8 @@ enum Kind {
     Secret,
     Lease,
     Pod,
+    Replicated,
+    Service,
     Definition,
     Plain,
 }
@@ -114,9 +120,18 @@ fn kind_of(resource: &Resource) -> Kind {
         ("", "ConfigMap") => Kind::ConfigMap,
         ("", "Secret") => Kind::Secret,
         ("", "Pod") => Kind::Pod,
+        ("", "Service") => Kind::Service,
+        ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") => Kind::Replicated,
         ("coordination.k8s.io", "Lease") => Kind::Lease,
         (DEFINITIONS_GROUP, "CustomResourceDefinition") => Kind::Definition,
         _ => Kind::Plain,
+    }
+}
+
+/// Fills in a field of the spec that people leave out and tables show.
+fn default_to(object: &mut Value, field: &str, value: Value) {
+    if object["spec"].is_object() && object["spec"][field].is_null() {
+        object["spec"][field] = value;
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::identity;
-use super::{Edit, Prepared, admit, set_or_remove};
+use super::{Edit, Prepared, admit, set_or_remove, tidy_metadata};
 use crate::managed::{self, ApplyError};
 use crate::schema::strict::Document;
 use crate::status::Status;
@@ -62,6 +62,7 @@ impl Edit<'_> {
         set_or_remove(&mut object["metadata"], "resourceVersion", Value::Null);
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
         self.start(&mut object)?;
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.check(None, &object)?;
         Ok(Prepared { object, warnings: Vec::new() })
@@ -79,6 +80,7 @@ impl Edit<'_> {
         }
         self.inherit(live, &mut object, true);
         admit::on_update(self.resource, &mut object);
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(live, &mut object);
         self.check(Some(live), &object)?;
