@@ -55,7 +55,8 @@ impl Api {
             let prepared = edit(call, &options).create(document)?;
             return Ok(self.store_new(call, &options, prepared).await?);
         }
-        self.change(call, &options, &Mutation::Replace(document)).await
+        self.change(call, &options, &Mutation::Replace(document))
+            .await
     }
 
     /// Answers a PATCH.
@@ -81,7 +82,10 @@ impl Api {
         change: &Mutation,
     ) -> Result<Reply, Status> {
         for _ in 0..ATTEMPTS {
-            let current = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
+            let current = self
+                .store
+                .get(&call.key())
+                .ok_or_else(|| call.not_found())?;
             let prepared = self.prepare(call, options, change, &current)?;
             if options.dry_run {
                 let shown = call.view().object(Cow::Owned(prepared.object));
@@ -141,7 +145,12 @@ impl Api {
     ) -> Result<Option<Arc<Stored>>, Status> {
         let key = current.key.clone();
         let expect = Expect::Revision(current.revision);
-        let write = Write { key, expect, change, needs_namespace: false };
+        let write = Write {
+            key,
+            expect,
+            change,
+            needs_namespace: false,
+        };
         match self.store.write(write).await {
             Ok(stored) => {
                 self.note_change(resource);
@@ -150,7 +159,12 @@ impl Api {
             Err(Refused::Conflict { .. }) => Ok(None),
             Err(refused) => {
                 let key = &current.key;
-                Err(refusal(refused, resource.subject(), &key.namespace, &key.name))
+                Err(refusal(
+                    refused,
+                    resource.subject(),
+                    &key.namespace,
+                    &key.name,
+                ))
             }
         }
     }
@@ -164,9 +178,7 @@ pub(super) fn patched(call: &Call, object: &Value) -> Result<Value, Status> {
         Mutation::Merge(patch) | Mutation::Strategic(patch) => {
             Ok(patch::merge(object.clone(), &patch))
         }
-        Mutation::Replace(_) | Mutation::Apply(..) => {
-            Err(unsupported(!call.resource.is_custom()))
-        }
+        Mutation::Replace(_) | Mutation::Apply(..) => Err(unsupported(!call.resource.is_custom())),
     }
 }
 
@@ -187,7 +199,10 @@ fn read_patch(call: &Call) -> Result<Mutation, Status> {
                 let error = FieldError::required("fieldManager", "is required for apply patch");
                 return Err(Status::invalid_options("PatchOptions", &[error]));
             }
-            Ok(Mutation::Apply(call.payload.applied()?, call.query.flag("force")))
+            Ok(Mutation::Apply(
+                call.payload.applied()?,
+                call.query.flag("force"),
+            ))
         }
         _ => Err(unsupported(strategic)),
     }
@@ -198,7 +213,9 @@ fn object_patch(call: &Call) -> Result<Value, Status> {
     if patch.is_object() {
         Ok(patch)
     } else {
-        Err(Status::bad_request("error decoding patch: a merge patch must be an object"))
+        Err(Status::bad_request(
+            "error decoding patch: a merge patch must be an object",
+        ))
     }
 }
 
@@ -213,9 +230,7 @@ fn unsupported(strategic: bool) -> Status {
 
 fn unfit(error: patch::Error) -> Status {
     match &error {
-        patch::Error::Malformed(_) => {
-            Status::bad_request(format!("error decoding patch: {error}"))
-        }
+        patch::Error::Malformed(_) => Status::bad_request(format!("error decoding patch: {error}")),
         patch::Error::TooManyOperations { .. } => Status::patch_too_large(error.to_string()),
         patch::Error::Inapplicable(why) => Status::unprocessable_patch(why),
     }

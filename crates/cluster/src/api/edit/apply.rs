@@ -31,11 +31,19 @@ impl Edit<'_> {
         let text = |key: &str| applied[key].as_str().unwrap_or_default().to_owned();
         let (version, kind) = (text("apiVersion"), text("kind"));
         if version != self.resource.api_version() || kind != self.resource.kind {
-            let version = if version.is_empty() { "/".to_owned() } else { version };
-            return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
+            let version = if version.is_empty() {
+                "/".to_owned()
+            } else {
+                version
+            };
+            return Err(Status::bad_request(format!(
+                "invalid object type: {version}, Kind={kind}"
+            )));
         }
         identity::check_type(self.resource, &mut applied)?;
-        let named = applied["metadata"]["name"].as_str().is_some_and(|name| !name.is_empty());
+        let named = applied["metadata"]["name"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty());
         if is_new && !named && !self.resource.is_custom() {
             let message = format!(
                 "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -65,7 +73,10 @@ impl Edit<'_> {
         tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.check(None, &object)?;
-        Ok(Prepared { object, warnings: Vec::new() })
+        Ok(Prepared {
+            object,
+            warnings: Vec::new(),
+        })
     }
 
     fn applied_update(
@@ -74,7 +85,9 @@ impl Edit<'_> {
         mut object: Value,
         applied: &Value,
     ) -> Result<Prepared, Status> {
-        let version = applied["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        let version = applied["metadata"]["resourceVersion"]
+            .as_str()
+            .unwrap_or_default();
         if !version.is_empty() && version != live["metadata"]["resourceVersion"] {
             return Err(Status::modified(self.resource.subject(), self.name));
         }
@@ -85,7 +98,10 @@ impl Edit<'_> {
         self.count_generation(live, &mut object);
         self.check(Some(live), &object)?;
         managed::keep_times_of_idle_write(live, &mut object);
-        Ok(Prepared { object, warnings: Vec::new() })
+        Ok(Prepared {
+            object,
+            warnings: Vec::new(),
+        })
     }
 }
 
@@ -93,7 +109,9 @@ fn refused(error: ApplyError) -> Status {
     let message = error.to_string();
     match error {
         ApplyError::Conflicts(conflicts) => {
-            let told = conflicts.iter().map(|it| (it.manager.clone(), it.path.to_string()));
+            let told = conflicts
+                .iter()
+                .map(|it| (it.manager.clone(), it.path.to_string()));
             Status::apply_conflict(message, told.collect())
         }
         ApplyError::Typed { .. } => Status::unclassified(message),
