@@ -80,8 +80,10 @@ impl World {
             "urlPath": ".status.url",
             "revisionPath": ".status.revision",
         });
-        let show = json!({"template": config_map("shown", json!({"revision": "$(source.revision)$"}))});
-        self.apply_spec("ClusterSourceTemplate", "fetch", source).await;
+        let show =
+            json!({"template": config_map("shown", json!({"revision": "$(source.revision)$"}))});
+        self.apply_spec("ClusterSourceTemplate", "fetch", source)
+            .await;
         self.apply_spec("ClusterTemplate", "show", show).await;
         self.apply_chain("small", json!([
             {"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}},
@@ -96,17 +98,28 @@ impl World {
 
     /// Applies a workload for that chain.
     async fn apply_small_workload(&self) {
-        self.apply_workload("app", json!({"source": {"git": {"url": "https://host/app"}}})).await;
+        self.apply_workload(
+            "app",
+            json!({"source": {"git": {"url": "https://host/app"}}}),
+        )
+        .await;
     }
 
     /// Plays the controller that fetches.
     async fn fetched(&self, revision: &str) {
-        self.set_status("fetch", json!({"url": "file:///artifact", "revision": revision})).await;
+        self.set_status(
+            "fetch",
+            json!({"url": "file:///artifact", "revision": revision}),
+        )
+        .await;
     }
 
     /// Waits until the ConfigMap shows a revision.
     async fn wait_shown(&self, revision: &str) -> Value {
         let what = format!("with revision {revision}");
-        self.wait_for("ConfigMap", "shown", &what, |shown| shown["data"]["revision"] == revision).await
+        self.wait_for("ConfigMap", "shown", &what, |shown| {
+            shown["data"]["revision"] == revision
+        })
+        .await
     }
 }
