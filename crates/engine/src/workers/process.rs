@@ -1,5 +1,10 @@
 //! `Process`: keeps a command running and says which inputs it runs with.
 
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "clippy takes the types of several columns for one attribute"
+)]
+
 mod probe;
 mod supervise;
 

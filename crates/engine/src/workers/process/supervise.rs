@@ -22,19 +22,17 @@ const SETTLING: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(200);
 /// How many answers in a row may be missing before anything is said.
 const PARDONED_FAILURES: u32 = 2;
-/// How long the last words of a stopped supervisor may take.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Starts the process, and again whenever it ends, until told to stop.
 pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) {
-    let mut supervisor = Supervisor::new(process, context);
+    let mut supervisor = Supervisor::new(process, context, stop.clone());
     supervisor.begin().await;
     let mut pause = Pause::new(&supervisor.context.options.restarts);
     while !stop.is_cancelled() {
         let began = Instant::now();
         let ended = match supervisor.start().await {
             Ok((work, mut child)) => {
-                let exit = supervisor.accompany(&mut child, &stop).await;
+                let exit = supervisor.accompany(&mut child).await;
                 drop(work);
                 match exit {
                     Some(exit) => Verdict::no("Exited", exit.to_string()),
@@ -51,7 +49,7 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
         }
     }
     supervisor
-        .say_last(Verdict::no("Stopped", "it was stopped"))
+        .say(Verdict::no("Stopped", "it was stopped"))
         .await;
 }
 
@@ -60,16 +58,18 @@ struct Supervisor {
     context: Arc<Context>,
     reporter: Reporter<Process>,
     status: ProcessStatus,
+    stop: CancellationToken,
 }
 
 impl Supervisor {
-    fn new(process: Arc<Process>, context: Arc<Context>) -> Self {
+    fn new(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) -> Self {
         let reporter = Reporter::new(&context.client, &*process);
         Self {
             process,
             context,
             reporter,
             status: ProcessStatus::default(),
+            stop,
         }
     }
 
@@ -138,7 +138,8 @@ impl Supervisor {
     }
 
     /// Watches over a child until it ends; nothing when it was stopped.
-    async fn accompany(&mut self, child: &mut Child, stop: &CancellationToken) -> Option<Exit> {
+    async fn accompany(&mut self, child: &mut Child) -> Option<Exit> {
+        let stop = self.stop.clone();
         let mut readiness = ReadinessWatch::new(&self.process);
         loop {
             tokio::select! {
@@ -160,13 +161,12 @@ impl Supervisor {
     }
 
     async fn stop(&mut self, child: &mut Child) {
-        self.say_last(Verdict::no("Stopping", "it is being stopped"))
+        self.say(Verdict::no("Stopping", "it is being stopped"))
             .await;
         child.stop(self.process.spec.stop_timeout.duration()).await;
         self.remember_log(child);
         self.nothing_runs();
-        self.say_last(Verdict::no("Stopped", "it was stopped"))
-            .await;
+        self.say(Verdict::no("Stopped", "it was stopped")).await;
     }
 
     async fn ended(&mut self, verdict: Verdict, wait: Duration) {
@@ -188,12 +188,7 @@ impl Supervisor {
     async fn say(&mut self, verdict: Verdict) {
         let generation = self.process.metadata.generation;
         set_condition(&mut self.status.conditions, READY, generation, verdict);
-        self.reporter.insist(&self.status).await;
-    }
-
-    /// Says something that is not worth delaying a stop for.
-    async fn say_last(&mut self, verdict: Verdict) {
-        let _ = tokio::time::timeout(LAST_WORDS, self.say(verdict)).await;
+        self.reporter.insist(&self.status, &self.stop).await;
     }
 }
 
