@@ -21,7 +21,6 @@ conformance!(api:
     containers_of_a_deployment_merge_by_name,
     status_is_applied_apart,
     update_after_apply_owns_what_it_changed,
-    apply_needs_a_manager_and_names_that_agree,
     managed_fields_tell_who_wrote_what,
 );
 
@@ -355,96 +354,6 @@ async fn update_after_apply_owns_what_it_changed(t: &Target) -> Result<()> {
         status.message.replace(|c: char| c.is_ascii_digit(), "N"),
         "Apply failed with N conflict: conflict with \"writer\" using conformance.pathline.dev/vN: .spec.color"
     );
-    Ok(())
-}
-
-async fn apply_needs_a_manager_and_names_that_agree(t: &Target) -> Result<()> {
-    let path = "/apis/conformance.pathline.dev/v1/namespaces/NS/widgets/one";
-    let maps = "/api/v1/namespaces/NS/configmaps/one";
-    let body = |kind: &str, name: &str| {
-        json!({"apiVersion": "conformance.pathline.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": {"color": "red"}}).to_string()
-    };
-    let map = |metadata: Value| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}).to_string()
-    };
-    let mut told = String::new();
-    for (what, path, body) in [
-        ("no manager", path.to_owned(), body("Widget", "one")),
-        (
-            "another name",
-            format!("{path}?fieldManager=m"),
-            body("Widget", "two"),
-        ),
-        (
-            "another kind",
-            format!("{path}?fieldManager=m"),
-            body("Gadget", "one"),
-        ),
-        (
-            "no kind",
-            format!("{path}?fieldManager=m"),
-            json!({"metadata": {"name": "one"}}).to_string(),
-        ),
-        (
-            "not an object",
-            format!("{path}?fieldManager=m"),
-            "[]".to_owned(),
-        ),
-        (
-            "not YAML",
-            format!("{path}?fieldManager=m"),
-            "a: b: c".to_owned(),
-        ),
-        ("empty", format!("{path}?fieldManager=m"), String::new()),
-        (
-            "unreadable force",
-            format!("{path}?fieldManager=m&force=perhaps"),
-            body("Widget", "one"),
-        ),
-        (
-            "managed fields",
-            format!("{maps}?fieldManager=m"),
-            map(json!({"name": "one", "managedFields": [{"manager": "x"}]})),
-        ),
-        (
-            "a version of nothing",
-            format!("{maps}?fieldManager=m"),
-            map(json!({"name": "one", "resourceVersion": "1"})),
-        ),
-        (
-            "long manager",
-            format!("{maps}?fieldManager={}", "m".repeat(129)),
-            map(json!({"name": "one"})),
-        ),
-        (
-            "unprintable manager",
-            format!("{maps}?fieldManager=a%07b"),
-            map(json!({"name": "one"})),
-        ),
-        (
-            "no metadata",
-            format!("{maps}?fieldManager=m"),
-            json!({"apiVersion": "v1", "kind": "ConfigMap"}).to_string(),
-        ),
-        (
-            "force without apply",
-            format!("{maps}?force=true"),
-            map(json!({"name": "one"})),
-        ),
-    ] {
-        let kind = if what == "force without apply" {
-            "merge-patch+json"
-        } else {
-            "apply-patch+yaml"
-        };
-        let answer = Raw::patch(path, kind, body).send(t).await?;
-        let status = answer.json();
-        told += &format!(
-            "{what}: {} {} {}\n",
-            answer.code, status["reason"], status["message"]
-        );
-    }
-    assert_recorded!("bad_applies", told);
     Ok(())
 }
 

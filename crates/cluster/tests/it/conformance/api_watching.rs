@@ -13,7 +13,6 @@ use serde_json::json;
 
 use super::expect::{next, refused, soon};
 use super::requests::Raw;
-use super::session::assert_recorded;
 use super::target::Target;
 use super::widget::{Widget, mk_widget};
 
@@ -23,7 +22,6 @@ conformance!(api:
     selected_object_that_changes_its_labels_comes_and_goes,
     watch_ends_after_its_time_out,
     bookmark_ends_the_initial_events,
-    list_and_watch_parameters_are_checked,
     metadata_is_watched_without_the_rest,
     watcher_lists_then_follows,
     watcher_streams_its_list,
@@ -185,37 +183,6 @@ async fn bookmark_ends_the_initial_events(t: &Target) -> Result<()> {
             "the watch goes on"
         );
     }
-    Ok(())
-}
-
-async fn list_and_watch_parameters_are_checked(t: &Target) -> Result<()> {
-    let mut told = String::new();
-    for parameters in [
-        "watch=true&sendInitialEvents=true&allowWatchBookmarks=true",
-        "watch=true&sendInitialEvents=true&resourceVersionMatch=Exact&allowWatchBookmarks=true",
-        "watch=true&resourceVersionMatch=NotOlderThan",
-        "watch=true&resourceVersion=abc",
-        "sendInitialEvents=true",
-        "resourceVersion=abc",
-        "resourceVersionMatch=NotOlderThan",
-        "resourceVersionMatch=Never&resourceVersion=1",
-        "resourceVersionMatch=Exact&resourceVersion=0",
-        "continue=nonsense",
-        "continue=bm8=",
-        "continue=nonsense&resourceVersion=1",
-        "limit=-1",
-        "limit=many",
-        "timeoutSeconds=soon",
-    ] {
-        let path = format!("/api/v1/namespaces/NS/secrets?{parameters}");
-        let answer = Raw::get(path).send(t).await?;
-        let status = answer.json();
-        told += &format!(
-            "{parameters}: {} {} {}\n",
-            answer.code, status["reason"], status["message"]
-        );
-    }
-    assert_recorded!("parameters", told);
     Ok(())
 }
 

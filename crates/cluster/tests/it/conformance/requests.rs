@@ -19,14 +19,6 @@ impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_default()
     }
-
-    /// Returns `metadata.resourceVersion` of the body.
-    pub(crate) fn resource_version(&self) -> String {
-        self.json()["metadata"]["resourceVersion"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    }
 }
 
 /// A request in the making.
