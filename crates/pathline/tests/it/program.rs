@@ -1,7 +1,7 @@
 //! Running the binary under test, so that nothing of it outlives the test.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
@@ -86,6 +86,15 @@ impl Running {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("stdout is text");
         line
+    }
+
+    /// Returns all that is still written to stdout until it is closed.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        self.stdout
+            .read_to_string(&mut rest)
+            .expect("stdout is text");
+        rest
     }
 
     /// Waits for one line of JSON on stdout.
