@@ -1,8 +1,10 @@
 //! Keeping one generation of a process running.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use kube::ResourceExt;
 use tokio_util::sync::CancellationToken;
 
@@ -82,18 +84,9 @@ impl Supervisor {
             .ok()
             .flatten()
             .and_then(|it| it.status);
-        let (namespace, name) = (
-            self.process.namespace().unwrap_or_default(),
-            self.process.name_any(),
-        );
-        let log = self
-            .context
-            .places
-            .log("process", &namespace, &name, "output");
         self.status = ProcessStatus {
             observed_generation: self.process.metadata.generation,
             conditions: known.map(|status| status.conditions).unwrap_or_default(),
-            log_path: Some(log.display().to_string()),
             ..ProcessStatus::default()
         };
         self.say(Verdict::no("Starting", "it is being started"))
@@ -114,7 +107,7 @@ impl Supervisor {
                 spec.source.as_ref(),
             ),
             directory: work.files(),
-            log: self.status.log_path.clone().unwrap_or_default().into(),
+            log: self.new_log(),
             log_limit: LOG_LIMIT,
         };
         let child = self.context.launcher.start(&launch).map_err(|error| {
@@ -123,6 +116,7 @@ impl Supervisor {
                 format!("the command cannot be started: {error}"),
             )
         })?;
+        self.status.log_path = Some(launch.log.display().to_string());
         self.status.pid = Some(child.pid());
         self.status.started_at = Some(now());
         self.status.running = Some(Running {
@@ -135,6 +129,18 @@ impl Supervisor {
         ))
         .await;
         Ok((work, child))
+    }
+
+    /// A log for every start, so that the one of a crash is not written over.
+    fn new_log(&self) -> PathBuf {
+        let (namespace, name) = (
+            self.process.namespace().unwrap_or_default(),
+            self.process.name_any(),
+        );
+        let start = Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
+        self.context
+            .places
+            .log("process", &namespace, &name, &start)
     }
 
     /// Watches over a child until it ends; nothing when it was stopped.
