@@ -159,13 +159,13 @@ fn not_stored(refused: Refused, resource: &Resource, namespace: &str, name: &str
                 status,
             }
         }
-        other => NotStored::Refused(refusal(other, subject, namespace, name)),
+        other => NotStored::Refused(refusal(&other, subject, namespace, name)),
     }
 }
 
 /// Tells a client why the store refused a write.
 pub(super) fn refusal(
-    refused: Refused,
+    refused: &Refused,
     subject: Subject<'_>,
     namespace: &str,
     name: &str,

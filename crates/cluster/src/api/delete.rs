@@ -88,7 +88,7 @@ impl Api {
         let revision = self.store.revision().to_string();
         Ok(Reply::ok(
             call.view()
-                .list(&deleted, json!({"resourceVersion": revision})),
+                .list(&deleted, &json!({"resourceVersion": revision})),
         ))
     }
 

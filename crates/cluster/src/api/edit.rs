@@ -5,6 +5,8 @@
 
 mod admit;
 mod apply;
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -255,7 +257,7 @@ impl Edit<'_> {
     }
 
     /// Returns the part of an object that says what is wanted.
-    fn wanted<'v>(self, object: &'v Value) -> Vec<(&'v String, &'v Value)> {
+    fn wanted(self, object: &Value) -> Vec<(&String, &Value)> {
         let not_wanted = |key: &str| {
             matches!(key, "metadata" | "apiVersion" | "kind")
                 || (key == "status" && self.resource.has_status)

@@ -104,7 +104,7 @@ impl Api {
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = remaining.into();
         }
-        Ok(Reply::ok(call.view().list(&shown, metadata)))
+        Ok(Reply::ok(call.view().list(&shown, &metadata)))
     }
 
     fn page(&self, call: &Call, options: &ListOptions, filter: &Filter) -> Result<Page, Status> {

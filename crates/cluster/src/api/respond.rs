@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WARNING};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -63,9 +63,7 @@ pub(crate) fn failure(status: &Status) -> Response<ResponseBody> {
 pub(crate) fn warn(response: &mut Response<ResponseBody>, warnings: &[String]) {
     for text in warnings.iter().take(MAX_WARNINGS) {
         if let Ok(value) = HeaderValue::from_str(&warning(text)) {
-            response
-                .headers_mut()
-                .append(HeaderName::from(WARNING), value);
+            response.headers_mut().append(WARNING, value);
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Api;
 use super::call::{Call, Reply};
-use super::create::{edit, refusal, refuse_while_terminating};
+use super::create::{NotStored, edit, refusal, refuse_while_terminating};
 use super::edit::{Prepared, Replacement};
 use super::identity;
 use super::options::WriteOptions;
@@ -69,7 +69,11 @@ impl Api {
         {
             refuse_while_terminating(&call.resource)?;
             let prepared = edit(call, &options).apply(None, document.clone(), false)?;
-            return Ok(self.store_new(call, &options, prepared).await?);
+            match self.store_new(call, &options, prepared).await {
+                // Someone else has made it in the meantime, so there is something to merge into.
+                Err(NotStored::Taken { .. }) => {}
+                made => return Ok(made?),
+            }
         }
         self.change(call, &options, &change).await
     }
@@ -122,7 +126,10 @@ impl Api {
                 patch::strategic(&call.resource.schema, old.clone().into_owned(), patch)
             }
         };
-        edit.replace(&old, Replacement::Patched(patched.map_err(unfit)?))
+        edit.replace(
+            &old,
+            Replacement::Patched(patched.map_err(|error| unfit(&error))?),
+        )
     }
 
     /// Stores the new state of an object that is at `current`; `None` if it no longer is.
@@ -160,7 +167,7 @@ impl Api {
             Err(refused) => {
                 let key = &current.key;
                 Err(refusal(
-                    refused,
+                    &refused,
                     resource.subject(),
                     &key.namespace,
                     &key.name,
@@ -174,7 +181,7 @@ impl Api {
 /// objects that are computed.
 pub(super) fn patched(call: &Call, object: &Value) -> Result<Value, Status> {
     match read_patch(call)? {
-        Mutation::Json(patch) => patch::json(object, &patch).map_err(unfit),
+        Mutation::Json(patch) => patch::json(object, &patch).map_err(|error| unfit(&error)),
         Mutation::Merge(patch) | Mutation::Strategic(patch) => {
             Ok(patch::merge(object.clone(), &patch))
         }
@@ -228,8 +235,8 @@ fn unsupported(strategic: bool) -> Status {
     Status::unsupported_media_type(&types.join(", "))
 }
 
-fn unfit(error: patch::Error) -> Status {
-    match &error {
+fn unfit(error: &patch::Error) -> Status {
+    match error {
         patch::Error::Malformed(_) => Status::bad_request(format!("error decoding patch: {error}")),
         patch::Error::TooManyOperations { .. } => Status::patch_too_large(error.to_string()),
         patch::Error::Inapplicable(why) => Status::unprocessable_patch(why),

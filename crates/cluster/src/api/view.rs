@@ -49,7 +49,7 @@ impl View<'_> {
             Form::Metadata => metadata_of(&object),
             Form::Table => {
                 let version = object["metadata"]["resourceVersion"].clone();
-                self.table(&[object], json!({"resourceVersion": version}), true)
+                self.table(&[object], &json!({"resourceVersion": version}), true)
             }
         }
     }
@@ -60,13 +60,13 @@ impl View<'_> {
             Form::Object | Form::Metadata => self.object(object),
             Form::Table => {
                 let version = object["metadata"]["resourceVersion"].clone();
-                self.table(&[object], json!({"resourceVersion": version}), first)
+                self.table(&[object], &json!({"resourceVersion": version}), first)
             }
         }
     }
 
     /// Shows a list.
-    pub(crate) fn list(self, items: &[Cow<'_, Value>], metadata: Value) -> Value {
+    pub(crate) fn list(self, items: &[Cow<'_, Value>], metadata: &Value) -> Value {
         match self.form {
             Form::Table => self.table(items, metadata, true),
             Form::Metadata => {
@@ -103,7 +103,7 @@ impl View<'_> {
         }
     }
 
-    fn table(self, items: &[Cow<'_, Value>], metadata: Value, headers: bool) -> Value {
+    fn table(self, items: &[Cow<'_, Value>], metadata: &Value, headers: bool) -> Value {
         let now = Timestamp::now();
         let definitions: Vec<Value> = self
             .resource
