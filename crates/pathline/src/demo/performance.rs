@@ -196,18 +196,14 @@ impl<'a> Performance<'a> {
         let trouble = self.story.trouble(stage);
         self.display.rest();
         self.display.trouble(&trouble);
-        let seconds = timeout.as_secs();
+        let (commit, object, done) = (self.story.subject(), trouble.object, stage.done());
+        let log = trouble
+            .log_path
+            .unwrap_or_else(|| self.scene.log_path().display().to_string());
         Failure::new(format!(
-            "after {seconds} seconds, {} is still not {}",
-            trouble.object,
-            stage.done()
+            "after {timeout:?}, {commit} is still not {done} ({object})"
         ))
-        .with_hint(format!(
-            "the log is {}; `--timeout` allows more time",
-            trouble
-                .log_path
-                .unwrap_or_else(|| self.scene.log_path().display().to_string())
-        ))
+        .with_hint(format!("the log is {log}; `--timeout` allows more time"))
         .with_exit(Exit::TimedOut)
     }
 }
