@@ -26,6 +26,7 @@ macro_rules! conformance {
 }
 
 mod expect;
+mod objects;
 mod refusals;
 mod requests;
 mod server;

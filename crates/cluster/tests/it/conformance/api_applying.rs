@@ -24,7 +24,7 @@ conformance!(api:
     managed_fields_tell_who_wrote_what,
 );
 
-fn widget(spec: Value) -> Patch<Value> {
+fn widget(spec: &Value) -> Patch<Value> {
     Patch::Apply(json!({
         "apiVersion": "conformance.pathline.dev/v1", "kind": "Widget",
         "metadata": {"name": "one"}, "spec": spec,
@@ -35,14 +35,22 @@ async fn apply_creates_updates_and_rests(t: &Target) -> Result<()> {
     let widgets = t.widgets();
     let apply = PatchParams::apply("tester");
     let first = widgets
-        .patch("one", &apply, &widget(json!({"color": "red", "note": "x"})))
+        .patch(
+            "one",
+            &apply,
+            &widget(&json!({"color": "red", "note": "x"})),
+        )
         .await?;
     assert_eq!(
         (first.spec.size, first.metadata.generation),
         (Some(1), Some(1))
     );
     let same = widgets
-        .patch("one", &apply, &widget(json!({"color": "red", "note": "x"})))
+        .patch(
+            "one",
+            &apply,
+            &widget(&json!({"color": "red", "note": "x"})),
+        )
         .await?;
     assert_eq!(
         same.resource_version(),
@@ -50,7 +58,7 @@ async fn apply_creates_updates_and_rests(t: &Target) -> Result<()> {
         "it rests"
     );
     let second = widgets
-        .patch("one", &apply, &widget(json!({"color": "blue"})))
+        .patch("one", &apply, &widget(&json!({"color": "blue"})))
         .await?;
     assert_eq!(second.spec.color, "blue");
     assert_eq!(
@@ -68,7 +76,7 @@ async fn conflict_names_the_manager_and_the_field(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("alice"),
-            &widget(json!({"color": "red", "size": 2})),
+            &widget(&json!({"color": "red", "size": 2})),
         )
         .await?;
     let status = refused(
@@ -76,7 +84,7 @@ async fn conflict_names_the_manager_and_the_field(t: &Target) -> Result<()> {
             .patch(
                 "one",
                 &PatchParams::apply("bob"),
-                &widget(json!({"color": "blue", "size": 3})),
+                &widget(&json!({"color": "blue", "size": 3})),
             )
             .await,
     );
@@ -104,7 +112,7 @@ async fn conflict_names_the_manager_and_the_field(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("bob"),
-            &widget(json!({"color": "red"})),
+            &widget(&json!({"color": "red"})),
         )
         .await?;
     assert_eq!(
@@ -121,12 +129,12 @@ async fn forced_apply_takes_the_field_over(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("alice"),
-            &widget(json!({"color": "red", "size": 2})),
+            &widget(&json!({"color": "red", "size": 2})),
         )
         .await?;
     let forced = PatchParams::apply("bob").force();
     let taken = widgets
-        .patch("one", &forced, &widget(json!({"color": "blue"})))
+        .patch("one", &forced, &widget(&json!({"color": "blue"})))
         .await?;
     assert_eq!(
         (taken.spec.color.as_str(), taken.spec.size),
@@ -137,7 +145,7 @@ async fn forced_apply_takes_the_field_over(t: &Target) -> Result<()> {
             .patch(
                 "one",
                 &PatchParams::apply("alice"),
-                &widget(json!({"color": "red", "size": 2})),
+                &widget(&json!({"color": "red", "size": 2})),
             )
             .await,
     );
@@ -264,7 +272,7 @@ async fn status_is_applied_apart(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("alice"),
-            &widget(json!({"color": "red"})),
+            &widget(&json!({"color": "red"})),
         )
         .await?;
     let status = |conditions: Value| {
@@ -331,7 +339,7 @@ async fn update_after_apply_owns_what_it_changed(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("alice"),
-            &widget(json!({"color": "red", "note": "x"})),
+            &widget(&json!({"color": "red", "note": "x"})),
         )
         .await?;
     let mut update = applied;
@@ -346,7 +354,7 @@ async fn update_after_apply_owns_what_it_changed(t: &Target) -> Result<()> {
             .patch(
                 "one",
                 &PatchParams::apply("alice"),
-                &widget(json!({"color": "red", "note": "x"})),
+                &widget(&json!({"color": "red", "note": "x"})),
             )
             .await,
     );
@@ -379,7 +387,7 @@ async fn managed_fields_tell_who_wrote_what(t: &Target) -> Result<()> {
         .patch(
             "one",
             &PatchParams::apply("applier").force(),
-            &widget(json!({"size": 5})),
+            &widget(&json!({"size": 5})),
         )
         .await?;
     let maps: Api<ConfigMap> = t.api();

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
-use serde_json::json;
 
 use super::expect::{refusal, refused};
+use super::objects::mk_secret;
 use super::target::Target;
 use super::widget::mk_widget;
 
@@ -18,11 +18,6 @@ conformance!(api:
     dry_run_deletes_nothing,
 );
 
-fn mk_secret(name: &str) -> Secret {
-    serde_json::from_value(json!({"metadata": {"name": name, "labels": {"name": name}}}))
-        .expect("a secret")
-}
-
 fn only_if(preconditions: Preconditions) -> DeleteParams {
     DeleteParams::default().preconditions(preconditions)
 }
@@ -30,7 +25,7 @@ fn only_if(preconditions: Preconditions) -> DeleteParams {
 async fn deletion_with_another_uid_or_version_is_refused(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     let secret = secrets
-        .create(&PostParams::default(), &mk_secret("a"))
+        .create(&PostParams::default(), &mk_secret("a", "a"))
         .await?;
     let other = only_if(Preconditions {
         uid: Some("other".to_owned()),
@@ -68,7 +63,7 @@ async fn deletion_with_another_uid_or_version_is_refused(t: &Target) -> Result<(
 async fn deletion_answers_with_a_status_or_the_waiting_object(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     let secret = secrets
-        .create(&PostParams::default(), &mk_secret("a"))
+        .create(&PostParams::default(), &mk_secret("a", "a"))
         .await?;
     let answer = secrets.delete("a", &DeleteParams::default()).await?;
     let status = answer.right().context("a Status")?;
@@ -80,7 +75,7 @@ async fn deletion_answers_with_a_status_or_the_waiting_object(t: &Target) -> Res
     );
     assert_eq!(Some(details.uid), secret.uid());
 
-    let mut held = mk_secret("b");
+    let mut held = mk_secret("b", "b");
     held.finalizers_mut().push("example.com/hold".to_owned());
     secrets.create(&PostParams::default(), &held).await?;
     let answer = secrets.delete("b", &DeleteParams::default()).await?;
@@ -137,10 +132,10 @@ async fn collection_is_deleted_by_selector(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     for name in ["a", "b", "c"] {
         secrets
-            .create(&PostParams::default(), &mk_secret(name))
+            .create(&PostParams::default(), &mk_secret(name, name))
             .await?;
     }
-    let selected = ListParams::default().labels("name in (a,b)");
+    let selected = ListParams::default().labels("tier in (a,b)");
     let answer = secrets
         .delete_collection(&DeleteParams::default(), &selected)
         .await?;
@@ -160,7 +155,7 @@ async fn collection_is_deleted_by_selector(t: &Target) -> Result<()> {
 async fn dry_run_deletes_nothing(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     let secret = secrets
-        .create(&PostParams::default(), &mk_secret("a"))
+        .create(&PostParams::default(), &mk_secret("a", "a"))
         .await?;
     secrets
         .delete("a", &DeleteParams::default().dry_run())

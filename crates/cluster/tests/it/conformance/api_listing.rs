@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, PostParams, VersionMatch};
 use kube::{Api, ResourceExt};
-use serde_json::json;
 
 use super::expect::refused;
+use super::objects::mk_secret;
 use super::target::Target;
 use super::widget::{Widget, mk_widget};
 
@@ -19,15 +19,11 @@ conformance!(api:
     unreadable_continue_token_is_refused,
 );
 
-fn mk_secret(name: &str) -> Secret {
-    serde_json::from_value(json!({"metadata": {"name": name}})).expect("a secret")
-}
-
 async fn pages_show_one_moment_in_order(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     for i in [3, 1, 4, 0, 2] {
         secrets
-            .create(&PostParams::default(), &mk_secret(&format!("m{i}")))
+            .create(&PostParams::default(), &mk_secret(&format!("m{i}"), "x"))
             .await?;
     }
     let page = secrets.list(&ListParams::default().limit(2)).await?;
@@ -41,7 +37,7 @@ async fn pages_show_one_moment_in_order(t: &Target) -> Result<()> {
     let token = page.metadata.continue_.context("there is more")?;
 
     secrets
-        .create(&PostParams::default(), &mk_secret("m2-late"))
+        .create(&PostParams::default(), &mk_secret("m2-late", "x"))
         .await?;
     secrets.delete("m3", &DeleteParams::default()).await?;
 
@@ -114,7 +110,7 @@ async fn list_of_all_namespaces_is_ordered_by_namespace(t: &Target) -> Result<()
 async fn list_at_an_exact_version_shows_the_past(t: &Target) -> Result<()> {
     let secrets: Api<Secret> = t.api();
     secrets
-        .create(&PostParams::default(), &mk_secret("a"))
+        .create(&PostParams::default(), &mk_secret("a", "x"))
         .await?;
     let then = secrets
         .list(&ListParams::default())
@@ -123,7 +119,7 @@ async fn list_at_an_exact_version_shows_the_past(t: &Target) -> Result<()> {
         .resource_version;
     let then = then.context("a version")?;
     secrets
-        .create(&PostParams::default(), &mk_secret("b"))
+        .create(&PostParams::default(), &mk_secret("b", "x"))
         .await?;
     secrets.delete("a", &DeleteParams::default()).await?;
     let past = secrets

@@ -3,15 +3,14 @@
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{
-    DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
-};
+use kube::api::{DeleteParams, ListParams, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::PartialObjectMeta;
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
 use super::expect::{next, refused, soon};
+use super::objects::{merge, mk_secret};
 use super::requests::Raw;
 use super::target::Target;
 use super::widget::{Widget, mk_widget};
@@ -31,15 +30,6 @@ conformance!(api:
     version_older_than_the_history_is_expired,
     future_version_is_too_large,
 );
-
-fn mk_secret(name: &str, label: &str) -> Secret {
-    serde_json::from_value(json!({"metadata": {"name": name, "labels": {"tier": label}}}))
-        .expect("a secret")
-}
-
-fn merge(value: serde_json::Value) -> Patch<serde_json::Value> {
-    Patch::Merge(value)
-}
 
 /// Returns an event as `TYPE NAME`.
 fn shown<K: Resource>(event: &WatchEvent<K>) -> String {

@@ -7,6 +7,7 @@ use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
 use super::expect::{refusal, refused};
+use super::objects::{merge, mk_map};
 use super::target::Target;
 use super::widget::{Widget, WidgetStatus, mk_widget};
 
@@ -24,15 +25,6 @@ conformance!(api:
     concurrent_updates_lose_nothing,
     created_object_has_one_version_and_uid,
 );
-
-fn mk_map(name: &str, value: &str) -> ConfigMap {
-    serde_json::from_value(json!({"metadata": {"name": name}, "data": {"key": value}}))
-        .expect("a config map")
-}
-
-fn merge(value: Value) -> Patch<Value> {
-    Patch::Merge(value)
-}
 
 async fn stale_update_conflicts(t: &Target) -> Result<()> {
     let maps: Api<ConfigMap> = t.api();
@@ -410,7 +402,7 @@ async fn concurrent_updates_lose_nothing(t: &Target) -> Result<()> {
             data.insert("key".to_owned(), next.to_string());
             match maps.replace("a", &PostParams::default(), &map).await {
                 Err(kube::Error::Api(status)) if status.is_conflict() => {}
-                result => break anyhow::Ok(drop(result?)),
+                result => break result.map_err(anyhow::Error::from),
             }
         }
     });
