@@ -1,5 +1,10 @@
 //! How owners are realized, told as stories that hold on every cluster.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+
 mod change;
 mod cleanup;
 mod delivery;
@@ -29,7 +34,8 @@ macro_rules! stories {
         #[tokio::test]
         async fn every_story_holds_on_a_real_api_server() {
             let suite = "owners on a real API server";
-            let Some(cluster) = RealCluster::shared(suite, Options::default()).await else { return };
+            let options = Options { definitions: pathline_engine::crds::all(), ..Options::default() };
+            let Some(cluster) = RealCluster::shared(suite, options).await else { return };
             $({
                 println!("story: {}", stringify!($story));
                 let mut world = World::on(cluster.client().await.unwrap()).await;
@@ -54,6 +60,7 @@ stories![
     cleanup::a_resource_that_leaves_the_blueprint_takes_its_object_with_it,
     cleanup::an_object_that_changes_its_name_is_replaced,
     cleanup::a_waiting_resource_keeps_its_object,
+    cleanup::what_a_deleted_owner_stamped_goes_with_it,
     delivery::a_deployment_is_handed_on_once_it_is_observed,
     delivery::completion_and_failure_are_observed,
     refusals::owners_without_a_blueprint_say_why,

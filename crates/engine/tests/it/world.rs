@@ -1,5 +1,10 @@
 //! A cluster with a running engine, and short ways to write to it and to wait for it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Namespace;

@@ -64,3 +64,13 @@ pub(crate) async fn a_waiting_resource_keeps_its_object(world: &mut World) {
     world.fetched("r2").await;
     world.wait_shown("r2").await;
 }
+
+pub(crate) async fn what_a_deleted_owner_stamped_goes_with_it(world: &mut World) {
+    world.apply_small_chain().await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    world.wait_shown("r1").await;
+    world.delete("Workload", "app").await;
+    world.wait_gone("ConfigMap", "shown").await;
+    world.wait_gone("Test", "fetch").await;
+}
