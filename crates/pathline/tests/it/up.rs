@@ -12,7 +12,7 @@ use kube::{Api, Client, Config, ResourceExt};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
-use crate::program::{Running, pathline, stderr};
+use crate::program::{Ended, Running, pathline, stderr};
 
 const UP: [&str; 7] = [
     "up",
@@ -99,10 +99,9 @@ fn signals_stop_it_in_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let (up, _) = start();
         up.signal(signal);
-        let (status, leash) = up.wait();
-        assert_eq!(status.code(), Some(0), "{signal:?}");
-        let told = fs::read_to_string(leash.directory().join("stderr")).unwrap();
-        assert!(told.contains("stopping"), "{told}");
+        let Ended { code, stderr, .. } = up.wait();
+        assert_eq!(code, Some(0), "{signal:?}: {stderr}");
+        assert!(stderr.contains("stopping"), "{stderr}");
     }
 }
 
@@ -122,7 +121,7 @@ fn mk_stubborn_process() -> DynamicObject {
 
 #[tokio::test]
 async fn second_signal_stops_it_at_once_although_a_process_does_not_end() {
-    let (up, ready) = start();
+    let (mut up, ready) = start();
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(
         "pathline.dev",
         "v1alpha1",
@@ -147,14 +146,13 @@ async fn second_signal_stops_it_at_once_although_a_process_does_not_end() {
     up.wait_for_stderr("once more to stop at once");
     up.signal(Signal::TERM);
 
-    let (status, leash) = up.wait();
-    let told = fs::read_to_string(leash.directory().join("stderr")).unwrap();
+    let Ended { code, stderr, .. } = up.wait();
     // What an abrupt stop leaves behind is ended by the next start; there is none here.
     let _ = kill_process_group(group, Signal::KILL);
-    assert_eq!(status.code(), Some(1), "{told}");
+    assert_eq!(code, Some(1), "{stderr}");
     assert!(
-        told.contains("error: stopped at once, on a second signal (SIGTERM)"),
-        "{told}"
+        stderr.contains("error: stopped at once, on a second signal (SIGTERM)"),
+        "{stderr}"
     );
 }
 
@@ -177,11 +175,7 @@ fn second_one_on_the_same_directory_is_refused_by_the_name_of_the_first() {
     assert!(told.contains("hint: `--data-dir DIR`"), "{told}");
     assert!(second.stdout.is_empty());
     first.signal(Signal::TERM);
-    assert_eq!(
-        first.wait().0.code(),
-        Some(0),
-        "the first one is undisturbed"
-    );
+    assert_eq!(first.wait().code, Some(0), "the first one is undisturbed");
 }
 
 #[tokio::test]
@@ -192,7 +186,7 @@ async fn what_was_acknowledged_is_there_after_a_kill() {
         .await
         .unwrap();
     first.signal(Signal::KILL);
-    let (_, leash) = first.wait();
+    let leash = first.wait().leash;
 
     let mut second = Running::start_in(leash, &UP);
     let ready = second.json();
