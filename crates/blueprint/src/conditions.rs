@@ -409,7 +409,7 @@ mod tests {
         );
         assert_eq!(conditions[2].message, "field value: 5");
         assert_eq!(
-            shown(&owner_conditions(&[passed.clone()]))[3],
+            shown(&owner_conditions(std::slice::from_ref(&passed)))[3],
             ("Ready", True, "Ready")
         );
         assert_eq!(

@@ -252,6 +252,10 @@ fn remember(object: &mut Value) -> Result<(), Error> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 mod tests {
     use super::*;
     use crate::model::{ClusterImageTemplate, ClusterTemplate};

@@ -4,6 +4,10 @@
     clippy::unwrap_used,
     reason = "a story that cannot go on stops where it is"
 )]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 
 mod change;
 mod cleanup;
