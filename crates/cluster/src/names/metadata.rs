@@ -122,10 +122,10 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
         .get("ownerReferences")
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice);
-    for (index, owner) in owners.iter().enumerate() {
+    for owner in owners {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if text(owner, field).is_empty() {
-                let field_path = format!("{path}[{index}].{field}");
+                let field_path = format!("{path}.{field}");
                 let what = if field == "apiVersion" {
                     "version must"
                 } else {
@@ -219,7 +219,7 @@ mod tests {
         let expected = [
             "metadata.namespace: Invalid value: \"A\": a lowercase RFC 1123 label must",
             "metadata.labels: Invalid value: \"a b\": a valid label must be",
-            "metadata.ownerReferences[0].name: Invalid value: \"\": must not be empty",
+            "metadata.ownerReferences.name: Invalid value: \"\": must not be empty",
             "metadata.finalizers: Invalid value: \"/x\": prefix part must be non-empty",
         ];
         assert_eq!(found.len(), expected.len(), "{found:#?}");

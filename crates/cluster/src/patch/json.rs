@@ -47,27 +47,26 @@ enum Operation<'a> {
 
 impl<'a> Operation<'a> {
     fn read(operation: &'a Value) -> Result<Self, Error> {
-        let malformed = |what: &str| Error::Malformed(format!("{what} in JSON patch: {operation}"));
+        let wrong = |what: &str| format!("{what} in JSON patch: {operation}");
+        if !operation.is_object() {
+            return Err(Error::Malformed(wrong("an operation must be an object")));
+        }
+        let malformed = |what: &str| Error::Inapplicable(wrong(what));
         let pointer = |name: &str| {
             let text = operation.get(name).and_then(Value::as_str);
             let text = text.ok_or_else(|| malformed(&format!("missing {name:?}")))?;
             Pointer::parse(text).ok_or_else(|| malformed(&format!("malformed {name:?}")))
         };
         let value = || operation.get("value").unwrap_or(&Value::Null);
-        let needed = || {
-            operation
-                .get("value")
-                .ok_or_else(|| malformed("missing \"value\""))
-        };
         let path = pointer("path")?;
         Ok(match operation.get("op").and_then(Value::as_str) {
             Some("add") => Self::Add {
                 path,
-                value: needed()?,
+                value: value(),
             },
             Some("replace") => Self::Replace {
                 path,
-                value: needed()?,
+                value: value(),
             },
             Some("test") => Self::Test {
                 path,
@@ -124,12 +123,7 @@ impl Document {
     fn apply(&mut self, operation: &Operation<'_>) -> Result<(), Error> {
         match operation {
             Operation::Add { path, value } => self.add(path, (*value).clone()),
-            Operation::Replace { path, value } => {
-                *self
-                    .find_mut(path)
-                    .ok_or_else(|| missing("replace", path))? = (*value).clone();
-                Ok(())
-            }
+            Operation::Replace { path, value } => self.replace(path, (*value).clone()),
             Operation::Test { path, value } => self.test(path, value),
             Operation::Remove { path } => self.remove("remove", path).map(drop),
             Operation::Move { from, path } if path.is_within(from) => {
@@ -194,6 +188,21 @@ impl Document {
         }
     }
 
+    /// The API server lets `replace` add a field that an object does not have yet.
+    fn replace(&mut self, path: &Pointer, value: Value) -> Result<(), Error> {
+        if let Some(found) = find_mut(&mut self.root, &path.steps) {
+            *found = value;
+            return Ok(());
+        }
+        match self.parent(path) {
+            Some((Some(Value::Object(fields)), last)) => {
+                fields.insert(last.to_owned(), value);
+                Ok(())
+            }
+            _ => Err(missing("replace", path)),
+        }
+    }
+
     fn remove(&mut self, operation: &str, path: &Pointer) -> Result<Value, Error> {
         let Some((parent, last)) = self.parent(path) else {
             return Err(failed(
@@ -216,10 +225,6 @@ impl Document {
     fn parent<'p>(&mut self, path: &'p Pointer) -> Option<(Option<&mut Value>, &'p str)> {
         let (last, before) = path.steps.split_last()?;
         Some((find_mut(&mut self.root, before), last))
-    }
-
-    fn find_mut(&mut self, path: &Pointer) -> Option<&mut Value> {
-        find_mut(&mut self.root, &path.steps)
     }
 }
 
@@ -328,12 +333,15 @@ mod tests {
         let target = json!({"a": [1]});
         let cases = [
             json!([{"op": "remove", "path": "/b"}]),
-            json!([{"op": "replace", "path": "/b", "value": 1}]),
+            json!([{"op": "replace", "path": "/b/c", "value": 1}]),
+            json!([{"op": "replace", "path": "/a/1", "value": 1}]),
             json!([{"op": "add", "path": "/b/c", "value": 1}]),
             json!([{"op": "add", "path": "/a/2", "value": 1}]),
             json!([{"op": "remove", "path": "/a/01"}]),
             json!([{"op": "remove", "path": ""}]),
             json!([{"op": "move", "from": "/a", "path": "/a/0"}]),
+            json!([{"op": "x", "path": ""}]),
+            json!([{"op": "add"}]),
         ];
         for patch in cases {
             let result = patched(&target, patch.clone());
@@ -342,12 +350,7 @@ mod tests {
                 "{patch}: {result:?}"
             );
         }
-        for patch in [
-            json!({}),
-            json!([1]),
-            json!([{"op": "x", "path": ""}]),
-            json!([{"op": "add"}]),
-        ] {
+        for patch in [json!({}), json!([1])] {
             let result = patched(&target, patch.clone());
             assert!(
                 matches!(result, Err(Error::Malformed(_))),

@@ -150,14 +150,39 @@ impl fmt::Display for FieldError {
 /// Prints a value as Kubernetes does in messages: strings quoted, the rest as JSON.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => quoted_text(text),
         other => other.to_string(),
     }
 }
 
 fn quoted(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => quoted_text(text),
         other => format!("\"{other}\""),
     }
+}
+
+/// Quotes a text as Go does, in whose words messages are.
+fn quoted_text(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            other if other.is_ascii_control() => {
+                quoted.push_str(&format!("\\x{:02x}", u32::from(other)));
+            }
+            other if other.is_control() => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(other)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
 }
