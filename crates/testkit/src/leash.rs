@@ -106,9 +106,9 @@ mod tests {
     #[ignore = "the killed half of `killing_the_holder_ends_its_programs_and_removes_its_directory`"]
     fn holds_a_leash_until_killed() {
         let leash = Leash::new("leash-").unwrap();
-        let program = leash.spawn(Command::new("sleep").arg("600")).unwrap();
+        let mut program = leash.spawn(Command::new("sleep").arg("600")).unwrap();
         println!("\nholding {} {}", program.id(), leash.directory().display());
-        std::thread::park();
+        program.wait().unwrap();
     }
 
     #[test]
