@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn the_committed_corpus_keeps_every_law() {
-        let targets: [(&str, fn(&[u8])); 7] = [
+        type Target = fn(&[u8]);
+        let targets: [(&str, Target); 7] = [
             ("request", request),
             ("body", body),
             ("selectors", selectors),

@@ -205,8 +205,9 @@ mod tests {
 
     #[test]
     fn names_follow_their_rules() {
+        type Rule = fn(&str) -> Vec<String>;
         let long = "a".repeat(64);
-        let cases: [(fn(&str) -> Vec<String>, &str, bool); 22] = [
+        let cases: [(Rule, &str, bool); 22] = [
             (dns_subdomain, "a.b-c.1", true),
             (dns_subdomain, &long, true),
             (dns_subdomain, "", false),

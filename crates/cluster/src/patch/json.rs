@@ -268,10 +268,6 @@ mod tests {
     use super::*;
     use crate::testing::any_json;
 
-    fn patched(target: &Value, patch: Value) -> Result<Value, Error> {
-        json(target, &patch)
-    }
-
     #[test]
     fn operations_do_what_the_rfc_says() {
         let target = json!({"a": {"b": [1, 2]}, "x/y": {"m~n": 1}});
@@ -299,11 +295,11 @@ mod tests {
             ),
         ];
         for (patch, expected) in cases {
-            let result = patched(&target, patch.clone()).unwrap();
+            let result = json(&target, &patch).unwrap();
             assert_eq!(result["a"]["b"], expected, "{patch}");
         }
         assert_eq!(
-            patched(&target, json!([{"op": "add", "path": "", "value": 1}])),
+            json(&target, &json!([{"op": "add", "path": "", "value": 1}])),
             Ok(json!(1))
         );
     }
@@ -317,11 +313,11 @@ mod tests {
             {"op": "add", "path": "/metadata/finalizers", "value": ["f"]}
         ]);
         assert_eq!(
-            patched(&target, patch).unwrap()["metadata"]["finalizers"],
+            json(&target, &patch).unwrap()["metadata"]["finalizers"],
             json!(["f"])
         );
         let failing = json!([{"op": "test", "path": "/metadata/name", "value": null}]);
-        let error = patched(&target, failing).unwrap_err();
+        let error = json(&target, &failing).unwrap_err();
         assert_eq!(
             error.to_string(),
             "testing value /metadata/name failed: test failed"
@@ -344,14 +340,14 @@ mod tests {
             json!([{"op": "add"}]),
         ];
         for patch in cases {
-            let result = patched(&target, patch.clone());
+            let result = json(&target, &patch);
             assert!(
                 matches!(result, Err(Error::Inapplicable(_))),
                 "{patch}: {result:?}"
             );
         }
         for patch in [json!({}), json!([1])] {
-            let result = patched(&target, patch.clone());
+            let result = json(&target, &patch);
             assert!(
                 matches!(result, Err(Error::Malformed(_))),
                 "{patch}: {result:?}"
@@ -363,7 +359,7 @@ mod tests {
     fn a_patch_cannot_nest_deeper_than_a_body() {
         let deeper = json!({"op": "copy", "from": "/a", "path": "/a/0/a"});
         let patch = Value::Array(vec![deeper; 60]);
-        let result = patched(&json!({"a": [{}]}), patch);
+        let result = json(&json!({"a": [{}]}), &patch);
         assert!(
             matches!(result, Err(Error::Inapplicable(_))),
             "120 levels are refused"
@@ -374,7 +370,7 @@ mod tests {
     fn copies_cannot_grow_without_bound() {
         let doubling = json!({"op": "copy", "from": "/a", "path": "/a/-"});
         let patch = Value::Array(vec![doubling; 64]);
-        let result = patched(&json!({"a": ["x"]}), patch);
+        let result = json(&json!({"a": ["x"]}), &patch);
         assert!(
             matches!(result, Err(Error::Inapplicable(_))),
             "doubling 64 times is stopped"
@@ -388,7 +384,7 @@ mod tests {
             limit: MAX_OPERATIONS,
             count,
         };
-        assert_eq!(patched(&json!({}), many), Err(expected));
+        assert_eq!(json(&json!({}), &many), Err(expected));
     }
 
     proptest! {
