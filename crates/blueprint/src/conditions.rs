@@ -230,3 +230,224 @@ fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
     verdicts.push(ready);
     verdicts
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::health;
+    use crate::model::ConditionStatus::{False, True, Unknown};
+    use crate::owner::OwnerKind;
+    use crate::realization::Failure;
+    use crate::testing::owner;
+
+    fn workload() -> Owner {
+        owner(
+            OwnerKind::Workload,
+            json!({"metadata": {"name": "app", "labels": {"b": "2", "a": "1"}}}),
+        )
+    }
+
+    fn realization(name: &str, outcome: Outcome, health: Verdict) -> Realization {
+        Realization {
+            resource: name.to_owned(),
+            template: None,
+            stamped: None,
+            producers: vec![],
+            outcome,
+            output: None,
+            health,
+        }
+    }
+
+    fn healthy() -> Verdict {
+        Verdict::new("Healthy", True, "AlwaysHealthy", "")
+    }
+
+    fn waiting() -> Outcome {
+        Outcome::Waiting {
+            input: "code".to_owned(),
+            producer: "fetch".to_owned(),
+        }
+    }
+
+    fn rejected(reason: &str) -> Outcome {
+        Outcome::Failed(Failure::Rejected {
+            object: "dev/m".to_owned(),
+            reason: reason.to_owned(),
+        })
+    }
+
+    fn shown(verdicts: &[Verdict]) -> Vec<(&str, ConditionStatus, &str)> {
+        verdicts
+            .iter()
+            .map(|v| (v.r#type.as_str(), v.status, v.reason.as_str()))
+            .collect()
+    }
+
+    fn owner_conditions(resources: &[Realization]) -> Vec<Verdict> {
+        of_owner(
+            &workload(),
+            &Happened::Realized {
+                blueprint: "chain",
+                resources,
+            },
+        )
+    }
+
+    #[test]
+    fn an_owner_without_blueprint_shows_two_conditions() {
+        let none = |why| of_owner(&workload(), &Happened::NoBlueprint(&why));
+        let missing = none(NoBlueprint::NotFound { broken: vec![] });
+        assert_eq!(
+            shown(&missing),
+            [
+                ("SupplyChainReady", False, "SupplyChainNotFound"),
+                ("Ready", False, "SupplyChainNotFound"),
+            ]
+        );
+        assert_eq!(
+            missing[1].message,
+            "no supply chain found where full selector is satisfied by labels: map[a:1 b:2]"
+        );
+        assert_eq!(
+            none(NoBlueprint::LabelsMissing)[0].reason,
+            "WorkloadLabelsMissing"
+        );
+        assert_eq!(
+            none(NoBlueprint::Several)[0].message,
+            "workload may only match a single supply chain's selector"
+        );
+        let deliverable = owner(OwnerKind::Deliverable, json!({"metadata": {"name": "app"}}));
+        let conditions = of_owner(&deliverable, &Happened::NoBlueprint(&NoBlueprint::Several));
+        assert_eq!(
+            shown(&conditions)[0],
+            ("DeliveryReady", False, "MultipleDeliveryMatches")
+        );
+    }
+
+    #[test]
+    fn an_owner_copies_why_its_blueprint_is_not_ready() {
+        let blueprint = of_blueprint(&["a", "b"], None);
+        assert_eq!(
+            shown(&blueprint),
+            [
+                ("TemplatesReady", False, "TemplatesNotFound"),
+                ("Ready", False, "TemplatesNotFound"),
+            ]
+        );
+        let conditions = of_owner(&workload(), &Happened::NotReady(&blueprint[1]));
+        assert_eq!(
+            shown(&conditions)[0],
+            ("SupplyChainReady", False, "TemplatesNotFound")
+        );
+        assert_eq!(
+            conditions[0].message,
+            "did not find the template of the resource(s) [a, b]"
+        );
+        let fault = Fault::DuplicateName("a".to_owned());
+        assert_eq!(
+            shown(&of_blueprint(&[], Some(&fault))),
+            [
+                ("TemplatesReady", True, "Ready"),
+                ("Ready", False, "DuplicateResourceName"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_owner_shows_the_first_failure_before_any_wait() {
+        let resources = [
+            realization("waits", waiting(), health::unknown()),
+            realization("fails", rejected("no"), healthy()),
+            realization("fails-too", rejected("never"), healthy()),
+        ];
+        let conditions = owner_conditions(&resources);
+        assert_eq!(
+            shown(&conditions),
+            [
+                ("SupplyChainReady", True, "Ready"),
+                ("ResourcesSubmitted", False, "TemplateRejectedByAPIServer"),
+                ("ResourcesHealthy", Unknown, "HealthyConditionRule"),
+                ("Ready", False, "TemplateRejectedByAPIServer"),
+            ]
+        );
+        assert_eq!(
+            conditions[3].message,
+            "unable to apply object [dev/m] for resource [fails] in supply chain [chain]: no"
+        );
+        let conditions = owner_conditions(&resources[..1]);
+        assert_eq!(
+            conditions[1].message,
+            "waiting for input [code] from resource [fetch]"
+        );
+        assert_eq!(
+            shown(&conditions)[3],
+            ("Ready", Unknown, "WaitingForInputs")
+        );
+    }
+
+    #[test]
+    fn health_is_that_of_the_worst_resource_but_not_of_pass_through() {
+        let sick = Verdict::new("Healthy", False, "MatchedField", "field value: 5");
+        let passed = realization("passed", Outcome::PassedThrough, health::unknown());
+        let resources = [
+            passed.clone(),
+            realization(
+                "a",
+                Outcome::Submitted,
+                Verdict::new("Healthy", Unknown, "X", ""),
+            ),
+            realization("b", Outcome::Submitted, sick),
+        ];
+        let conditions = owner_conditions(&resources);
+        assert_eq!(
+            shown(&conditions)[2],
+            ("ResourcesHealthy", False, "HealthyConditionRule")
+        );
+        assert_eq!(conditions[2].message, "field value: 5");
+        assert_eq!(
+            shown(&owner_conditions(std::slice::from_ref(&passed)))[3],
+            ("Ready", True, "Ready")
+        );
+        assert_eq!(
+            shown(&of_resource("chain", &passed)),
+            [
+                ("ResourceSubmitted", True, "PassThrough"),
+                ("Ready", True, "Ready"),
+            ]
+        );
+    }
+
+    #[test]
+    fn only_what_changed_gets_a_new_time() {
+        let at = |seconds| Time(jiff::Timestamp::from_second(seconds).unwrap());
+        let verdict = |message| Verdict::new("Ready", False, "R", message);
+        let first = with_times(vec![verdict("a")], &[], &at(1));
+        assert_eq!(with_times(vec![verdict("a")], &first, &at(2)), first);
+        let changed = with_times(vec![verdict("b")], &first, &at(3));
+        assert_eq!(changed[0].last_transition_time, at(3));
+    }
+
+    #[test]
+    fn a_message_fits_the_api() {
+        let verdict = Verdict::new("Ready", False, "R", &"é".repeat(40_000));
+        assert_eq!(verdict.message.chars().count(), MESSAGE_LIMIT);
+    }
+
+    proptest! {
+        #[test]
+        fn ready_is_true_only_if_all_is(statuses in proptest::collection::vec(0..3, 0..6)) {
+            let verdicts: Vec<Verdict> = statuses
+                .iter()
+                .map(|status| Verdict::new("T", [True, False, Unknown][usize::try_from(*status).unwrap()], "R", ""))
+                .collect();
+            let summary = with_summary(verdicts.clone()).pop().unwrap().status;
+            let any = |wanted| verdicts.iter().any(|verdict| verdict.status == wanted);
+            let expected = if any(False) { False } else if any(Unknown) { Unknown } else { True };
+            prop_assert_eq!(summary, expected);
+        }
+    }
+}

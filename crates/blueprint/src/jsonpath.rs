@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn values<const N: usize>(values: [Value; N]) -> Result<Vec<Value>, String> {
-        Ok(values.to_vec())
+        Ok(Vec::from(values))
     }
 
     #[test]

@@ -232,7 +232,7 @@ impl Realization {
             api_version: Some(API_VERSION.to_owned()),
             kind: Some(kind.name().to_owned()),
             name: Some(name.clone()),
-            namespace: None,
+            ..ObjectReference::default()
         });
         ResourceStatus {
             name: self.resource.clone(),
@@ -254,5 +254,167 @@ impl Realization {
                 now,
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::health;
+    use crate::selector;
+
+    fn stamped() -> StampedReference {
+        StampedReference {
+            resource: Some("configmaps".to_owned()),
+            namespace: Some("dev".to_owned()),
+            name: Some("m".to_owned()),
+            ..StampedReference::default()
+        }
+    }
+
+    fn realization(outcome: Outcome) -> Realization {
+        Realization {
+            resource: "build".to_owned(),
+            template: Some((TemplateKind::Image, "t".to_owned())),
+            stamped: None,
+            producers: vec!["fetch".to_owned()],
+            outcome,
+            output: None,
+            health: health::unknown(),
+        }
+    }
+
+    fn explained(failure: Failure) -> (ConditionStatus, String, String) {
+        let verdict = realization(Outcome::Failed(failure)).submitted("chain");
+        (verdict.status, verdict.reason, verdict.message)
+    }
+
+    #[test]
+    fn every_failure_has_its_reason_and_text() {
+        let cases = [
+            (
+                Failure::NoTemplate(NoTemplate::Matches(vec!["a".into(), "b".into()])),
+                ConditionStatus::False,
+                "TemplateOptionsMatchError",
+                "expected exactly 1 option to match, found [2] matching options [a, b] for resource [build] \
+                 in supply chain [chain]",
+            ),
+            (
+                Failure::NoTemplate(NoTemplate::Selector {
+                    option: "a".into(),
+                    reason: selector::Error::UnknownOperator("Like".into()),
+                }),
+                ConditionStatus::False,
+                "ResolveTemplateOptionsError",
+                "error matching against template option [a] for resource [build] in supply chain [chain]: \
+                 operator [Like] is invalid",
+            ),
+            (
+                Failure::TemplateUnavailable("gone".into()),
+                ConditionStatus::False,
+                "TemplateObjectRetrievalFailure",
+                "unable to get template [t] for resource [build] in supply chain [chain]: gone",
+            ),
+            (
+                Failure::Stamp(stamp::Error::Namespace),
+                ConditionStatus::False,
+                "TemplateStampFailure",
+                "unable to stamp object for resource [build] for template [ClusterImageTemplate/t] \
+                 in supply chain [chain]: cannot set namespace in resource template",
+            ),
+            (
+                Failure::Unavailable(Unavailable::NotMet("a != b".into())),
+                ConditionStatus::Unknown,
+                "ConditionNotMet",
+                "resource [build] condition not met: a != b",
+            ),
+            (
+                Failure::Unavailable(Unavailable::Failed("broken".into())),
+                ConditionStatus::False,
+                "FailedConditionMet",
+                "resource [build] failed condition met: broken",
+            ),
+            (
+                Failure::Unavailable(Unavailable::NoObservedGeneration),
+                ConditionStatus::False,
+                "TemplateStampFailure",
+                "resource [build] cannot satisfy observedCompletion without observedGeneration in object status",
+            ),
+            (
+                Failure::NoSuchInput("x".into()),
+                ConditionStatus::False,
+                "PassThrough",
+                "pass through [x] does not refer to a known input of resource [build] in supply chain [chain]",
+            ),
+        ];
+        for (failure, status, reason, message) in cases {
+            assert_eq!(
+                explained(failure),
+                (status, reason.to_owned(), message.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_value_is_explained_by_health() {
+        let missing = |status| {
+            let failure = Failure::Unavailable(Unavailable::MissingValue {
+                path: "p".to_owned(),
+            });
+            let mut realization = realization(Outcome::Failed(failure));
+            realization.stamped = Some(stamped());
+            realization.health.status = status;
+            realization.submitted("chain").message
+        };
+        assert_eq!(
+            missing(ConditionStatus::True),
+            "cannot read value [p] from healthy object [configmaps/m] in namespace [dev], contact Platform Eng"
+        );
+        assert_eq!(
+            missing(ConditionStatus::False),
+            "cannot read value [p] from unhealthy object [configmaps/m] in namespace [dev], examine object, \
+             particularly whether it is receiving proper inputs"
+        );
+        assert_eq!(
+            missing(ConditionStatus::Unknown),
+            "waiting to read value [p] from object [configmaps/m] in namespace [dev]"
+        );
+    }
+
+    #[test]
+    fn what_was_not_written_this_time_is_still_referred_to() {
+        let now = Time(jiff::Timestamp::UNIX_EPOCH);
+        let mut submitted = realization(Outcome::Submitted);
+        submitted.stamped = Some(stamped());
+        submitted.output = Some(Output::Image(json!("i")));
+        let before = submitted.status("chain", None, &now);
+        assert_eq!(before.stamped_ref, Some(stamped()));
+
+        let wait = || Outcome::Waiting {
+            input: String::new(),
+            producer: "fetch".to_owned(),
+        };
+        let waiting = realization(wait()).status("chain", Some(&before), &now);
+        assert_eq!(
+            (&waiting.stamped_ref, &waiting.outputs),
+            (&before.stamped_ref, &before.outputs)
+        );
+        assert_eq!(
+            waiting.conditions[0].message,
+            "waiting for input [deployment] from resource [fetch]"
+        );
+        assert_eq!(
+            realization(wait()).status("chain", None, &now).stamped_ref,
+            None
+        );
+
+        let mut passed = realization(Outcome::PassedThrough);
+        passed.template = None;
+        passed.output = Some(Output::Image(json!("j")));
+        let passed = passed.status("chain", Some(&before), &now);
+        assert_eq!((passed.stamped_ref, passed.template_ref), (None, None));
+        assert_eq!(passed.outputs[0].preview, "j\n");
     }
 }

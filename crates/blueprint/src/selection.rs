@@ -170,6 +170,10 @@ fn best<T>(scored: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};

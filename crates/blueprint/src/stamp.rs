@@ -250,3 +250,239 @@ fn remember(object: &mut Value) -> Result<(), Error> {
     annotations.insert(APPLIED_ANNOTATION.to_owned(), Value::String(digest));
     Ok(())
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
+mod tests {
+    use super::*;
+    use crate::model::{ClusterImageTemplate, ClusterTemplate};
+    use crate::owner::OwnerKind;
+    use crate::testing::{owner, supply_chain, template};
+
+    struct Case {
+        owner: Owner,
+        blueprint: Blueprint,
+        template: Template,
+    }
+
+    fn case(spec: Value) -> Case {
+        Case {
+            owner: owner(
+                OwnerKind::Workload,
+                json!({"metadata": {"name": "app"}, "spec": {"params": [{"name": "p", "value": "owner"}]}}),
+            ),
+            blueprint: supply_chain(
+                json!({"metadata": {"name": "chain"}, "spec": {"resources": [{
+                    "name": "build",
+                    "templateRef": {"kind": "ClusterTemplate", "name": "t"},
+                    "sources": [{"name": "code", "resource": "fetch"}, {"name": "tools", "resource": "get"}],
+                    "images": [{"name": "base", "resource": "pull"}],
+                }]}}),
+            ),
+            template: template::<ClusterTemplate>(
+                "ClusterTemplate",
+                json!({"metadata": {"name": "t"}, "spec": spec}),
+            ),
+        }
+    }
+
+    impl Case {
+        fn render(&self) -> Result<Value, Error> {
+            let resource = &self.blueprint.resources[0];
+            let outputs = [
+                Output::Source {
+                    url: json!("u1"),
+                    revision: json!("r1"),
+                },
+                Output::Source {
+                    url: json!("u2"),
+                    revision: json!("r2"),
+                },
+                Output::Image(json!("i1")),
+            ];
+            let inputs: Vec<(&Input, &Output)> = resource.inputs.iter().zip(&outputs).collect();
+            let Self {
+                owner,
+                blueprint,
+                template,
+            } = self;
+            Stamp {
+                owner,
+                blueprint,
+                resource,
+                template,
+                inputs: &inputs,
+            }
+            .render()
+        }
+    }
+
+    fn stamped(body: Value) -> Result<Value, Error> {
+        case(json!({"template": body})).render()
+    }
+
+    fn config_map(data: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "labels": {"own": "x"}}, "data": data})
+    }
+
+    #[test]
+    fn templates_see_inputs_params_labels_and_the_owner() {
+        let body = config_map(json!({
+            "by_name": "$(sources.tools.revision)$",
+            "image": "$(image)$",
+            "named": "$(images.base.image)$",
+            "param": "$(params.p)$",
+            "owner": "$(workload.metadata.name)$ = $(deliverable.metadata.name)$",
+            "label": "$(labels['carto\\.run/resource-name'])$",
+            "deployment": "$(deployment)$",
+        }));
+        let object = stamped(body).unwrap();
+        assert_eq!(
+            object["data"],
+            json!({
+                "by_name": "r2",
+                "image": "i1",
+                "named": "i1",
+                "param": "owner",
+                "owner": "app = app",
+                "label": "build",
+                "deployment": null,
+            })
+        );
+        let ambiguous = stamped(config_map(json!({"a": "$(source.url)$"}))).unwrap_err();
+        assert!(
+            ambiguous
+                .to_string()
+                .ends_with("jsonpath returned empty list: source.url")
+        );
+    }
+
+    #[test]
+    fn objects_are_placed_labelled_and_owned() {
+        let mut body = config_map(json!({}));
+        body["metadata"]["ownerReferences"] = json!([{"name": "somebody"}]);
+        body["metadata"]["namespace"] = json!("dev");
+        let object = stamped(body).unwrap();
+        assert_eq!(object["metadata"]["namespace"], "dev");
+        assert_eq!(
+            object["metadata"]["ownerReferences"],
+            json!([{
+                "apiVersion": "carto.run/v1alpha1",
+                "kind": "Workload",
+                "name": "app",
+                "uid": "uid-1",
+                "controller": true,
+                "blockOwnerDeletion": true,
+            }])
+        );
+        assert_eq!(
+            object["metadata"]["labels"],
+            json!({
+                "own": "x",
+                "carto.run/workload-name": "app",
+                "carto.run/workload-namespace": "dev",
+                "carto.run/supply-chain-name": "chain",
+                "carto.run/resource-name": "build",
+                "carto.run/template-kind": "ClusterTemplate",
+                "carto.run/cluster-template-name": "t",
+                "carto.run/template-lifecycle": "mutable",
+            })
+        );
+    }
+
+    #[test]
+    fn deliverables_are_labelled_with_their_delivery() {
+        let mut case = case(json!({"template": config_map(json!({}))}));
+        case.owner.kind = OwnerKind::Deliverable;
+        case.blueprint.resources[0].templates = Templates::Options(vec![]);
+        let labels = case.render().unwrap()["metadata"]["labels"].clone();
+        assert_eq!(labels["carto.run/deliverable-name"], "app");
+        assert_eq!(labels["carto.run/delivery-name"], "chain");
+        assert_eq!(
+            labels["carto.run/cluster-template-name"], "",
+            "the reference names none"
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_of_the_owners_namespace_is_refused() {
+        let without = |pointer: &str, value: Value| {
+            let mut body = config_map(json!({}));
+            *body.pointer_mut(pointer).unwrap() = value;
+            stamped(body).unwrap_err().to_string()
+        };
+        let needs = |field: &str, wanted: &str| {
+            format!("invalid template: the object needs {wanted} at [{field}]")
+        };
+        assert_eq!(without("/kind", json!("")), needs("kind", "a text"));
+        assert_eq!(
+            without("/apiVersion", json!(5)),
+            needs("apiVersion", "a text")
+        );
+        assert_eq!(
+            without("/metadata/name", Value::Null),
+            needs("metadata.name", "a text")
+        );
+        assert_eq!(
+            without("/metadata/labels", json!("x")),
+            needs("metadata.labels", "a map")
+        );
+        let elsewhere = json!({"name": "m", "namespace": "other"});
+        assert_eq!(
+            without("/metadata", elsewhere),
+            "cannot set namespace in resource template"
+        );
+    }
+
+    #[test]
+    fn templates_of_a_kind_that_is_not_supported_are_refused() {
+        let body = config_map(json!({}));
+        let refused = |spec| case(spec).render().unwrap_err();
+        assert_eq!(refused(json!({"ytt": "x"})), Error::Ytt);
+        assert_eq!(refused(json!({})), Error::Undecided);
+        assert_eq!(
+            refused(json!({"template": body, "ytt": "x"})),
+            Error::Undecided
+        );
+        assert_eq!(
+            refused(json!({"template": body, "lifecycle": "tekton"})),
+            Error::Lifecycle("tekton")
+        );
+        assert_eq!(
+            refused(json!({"template": body, "lifecycle": "immutable"})),
+            Error::Lifecycle("immutable")
+        );
+    }
+
+    #[test]
+    fn an_object_is_applied_once() {
+        let object = stamped(config_map(json!({"a": "1"}))).unwrap();
+        let mut live = object.clone();
+        live["metadata"]["resourceVersion"] = json!("7");
+        live["data"]["of-others"] = json!("x");
+        assert!(
+            is_applied(&object, &live),
+            "what others add does not matter"
+        );
+        let mut changed = live.clone();
+        changed["data"]["a"] = json!("2");
+        assert!(!is_applied(&object, &changed), "what others change does");
+        let fewer = stamped(config_map(json!({}))).unwrap();
+        assert!(
+            !is_applied(&fewer, &live),
+            "a field that is no longer stamped must go"
+        );
+    }
+
+    #[test]
+    fn the_kind_of_a_template_is_that_of_its_output() {
+        let image = template::<ClusterImageTemplate>(
+            "ClusterImageTemplate",
+            json!({"metadata": {"name": "t"}, "spec": {"imagePath": "a", "ytt": ""}}),
+        );
+        assert_eq!(image.kind().name(), "ClusterImageTemplate");
+    }
+}

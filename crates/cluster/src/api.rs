@@ -76,7 +76,14 @@ impl ApiService {
     /// Makes the service of a store. Watches end when `closing` is cancelled.
     pub(crate) fn new(store: Store, auth: Auth, closing: CancellationToken) -> Self {
         let registry = Registry::load(&store);
-        Self { api: Arc::new(Api { store, auth, registry, closing }) }
+        Self {
+            api: Arc::new(Api {
+                store,
+                auth,
+                registry,
+                closing,
+            }),
+        }
     }
 
     /// Looks after CustomResourceDefinitions until `shutdown`.
@@ -135,7 +142,11 @@ impl Api {
             tracing::debug!(%why, "refused a request");
             Status::unauthorized()
         })?;
-        let request::Request { method, target, query } = request;
+        let request::Request {
+            method,
+            target,
+            query,
+        } = request;
         let Target::Resource(path) = target else {
             return self.discover(&method, target, &headers);
         };
@@ -146,7 +157,12 @@ impl Api {
         let verb = call::verb(&method, &path, &resource)?;
         let accept = Accept::parse(&headers)?;
         let payload = read_payload(verb, &headers, body).await?;
-        let ResourcePath { namespace, name, subresource, .. } = path;
+        let ResourcePath {
+            namespace,
+            name,
+            subresource,
+            ..
+        } = path;
         let call = Call {
             verb,
             resource,
@@ -277,5 +293,9 @@ fn encode(call: &Call, reply: &Reply) -> Response<ResponseBody> {
 }
 
 fn healthy() -> Response<ResponseBody> {
-    respond::bytes(StatusCode::OK, "text/plain; charset=utf-8", Bytes::from_static(b"ok"))
+    respond::bytes(
+        StatusCode::OK,
+        "text/plain; charset=utf-8",
+        Bytes::from_static(b"ok"),
+    )
 }

@@ -62,15 +62,6 @@ impl BuiltinKind {
         });
         &SCHEMAS[self.definition]
     }
-
-    /// Returns the group and version as objects name them: `v1`, `apps/v1`.
-    pub(crate) fn api_version(&self) -> String {
-        if self.group.is_empty() {
-            self.version.to_owned()
-        } else {
-            format!("{}/{}", self.group, self.version)
-        }
-    }
 }
 
 /// Finds a kind by its group and its name in URLs.

@@ -5,5 +5,4 @@ mod json;
 mod set;
 
 pub(crate) use element::{Path, PathElement, same_value, whole_number};
-pub(crate) use json::ParseError;
 pub(crate) use set::FieldSet;

@@ -31,6 +31,8 @@ mod builtin;
 mod cluster;
 mod deletion;
 mod fields;
+#[doc(hidden)]
+pub mod fuzz;
 mod gc;
 mod kubeconfig;
 mod lock;

@@ -18,15 +18,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 pub(crate) use apply::{ApplyError, apply};
-pub(crate) use conflict::Conflict;
 pub(crate) use update::update;
 
 use crate::fields::{FieldSet, Path};
-use crate::schema::{ErrorKind, FieldError};
-use record::{ManagerId, Managers, Operation};
-
-/// The longest name a manager may have.
-const MANAGER_MAX: u64 = 128;
+use record::{ManagerId, Operation};
 
 /// Who writes an object, and through which door.
 #[derive(Debug, Clone)]
@@ -71,18 +66,6 @@ impl Writer {
         };
         names.iter().map(|name| Path::of_fields(&[name])).collect()
     }
-}
-
-/// Returns what is wrong with a `fieldManager`, if something is.
-pub(crate) fn check_manager(manager: &str) -> Option<FieldError> {
-    let path = "fieldManager";
-    if manager.len() as u64 > MANAGER_MAX {
-        return Some(FieldError::too_long(path, MANAGER_MAX));
-    }
-    let printable = manager.chars().all(|character| !character.is_control());
-    let detail = "should only contain printable characters";
-    let value = Value::from(manager);
-    (!printable).then(|| FieldError::new(ErrorKind::Invalid, path, Some(&value), detail))
 }
 
 /// Puts the old managedFields back when `new` differs from `old` in their timestamps alone.

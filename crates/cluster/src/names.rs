@@ -35,7 +35,7 @@ pub(crate) fn generate(prefix: &str, mut entropy: u64) -> String {
 
 /// Returns what keeps `name` from being a DNS subdomain (RFC 1123), the rule for most names.
 pub(crate) fn dns_subdomain(name: &str) -> Vec<String> {
-    let mut problems = too_long(name, SUBDOMAIN_MAX);
+    let mut problems = too_long(name, SUBDOMAIN_MAX, "characters");
     if !name.split('.').all(is_dns_label) {
         let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
             characters, '-' or '.', and must start and end with an alphanumeric character";
@@ -47,7 +47,7 @@ pub(crate) fn dns_subdomain(name: &str) -> Vec<String> {
 
 /// Returns what keeps `name` from being a DNS label (RFC 1123), the rule for namespaces.
 pub(crate) fn dns_label(name: &str) -> Vec<String> {
-    let mut problems = too_long(name, LABEL_MAX);
+    let mut problems = too_long(name, LABEL_MAX, "characters");
     if !is_dns_label(name) {
         let dotted = name.contains('.') && name.split('.').all(is_dns_label);
         let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric \
@@ -63,7 +63,7 @@ pub(crate) fn dns_label(name: &str) -> Vec<String> {
 
 /// Returns what keeps `name` from being a DNS label of RFC 1035, the rule for services.
 pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
-    let mut problems = too_long(name, LABEL_MAX);
+    let mut problems = too_long(name, LABEL_MAX, "characters");
     if !(is_dns_label(name) && name.starts_with(|c: char| c.is_ascii_lowercase())) {
         let message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
             start with an alphabetic character, and end with an alphanumeric character";
@@ -97,7 +97,10 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
             name
         }
         [prefix, name] => {
-            let of_prefix = dns_subdomain(prefix);
+            let mut of_prefix = too_long(prefix, SUBDOMAIN_MAX, "bytes");
+            if of_prefix.is_empty() {
+                of_prefix = dns_subdomain(prefix);
+            }
             problems.extend(
                 of_prefix
                     .iter()
@@ -117,7 +120,7 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
         problems.push("name part must be non-empty".to_owned());
     }
     problems.extend(
-        too_long(name, LABEL_MAX)
+        too_long(name, LABEL_MAX, "bytes")
             .iter()
             .map(|problem| format!("name part {problem}")),
     );
@@ -129,7 +132,7 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
 
 /// Returns what keeps `value` from being a label's value.
 pub(crate) fn label_value(value: &str) -> Vec<String> {
-    let mut problems = too_long(value, LABEL_MAX);
+    let mut problems = too_long(value, LABEL_MAX, "bytes");
     if !value.is_empty() && !is_qualified(value) {
         let message = "a valid label must be an empty string or consist of alphanumeric \
             characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -145,7 +148,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
 
 /// Returns what keeps `key` from being a key of a ConfigMap or a Secret.
 pub(crate) fn config_key(key: &str) -> Vec<String> {
-    let mut problems = too_long(key, SUBDOMAIN_MAX);
+    let mut problems = too_long(key, SUBDOMAIN_MAX, "characters");
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     if key.is_empty() || !key.bytes().all(allowed) {
         let message = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
@@ -177,8 +180,9 @@ fn qualified_rule() -> String {
     with_examples(message, &["MyName", "my.name", "123-abc"], QUALIFIED_FORM)
 }
 
-fn too_long(text: &str, limit: usize) -> Vec<String> {
-    let problem = || format!("must be no more than {limit} characters");
+/// The API server counts bytes in either case, but calls them so only in labels.
+fn too_long(text: &str, limit: usize, unit: &str) -> Vec<String> {
+    let problem = || format!("must be no more than {limit} {unit}");
     if text.len() > limit {
         vec![problem()]
     } else {
@@ -201,8 +205,9 @@ mod tests {
 
     #[test]
     fn names_follow_their_rules() {
+        type Rule = fn(&str) -> Vec<String>;
         let long = "a".repeat(64);
-        let cases: [(fn(&str) -> Vec<String>, &str, bool); 22] = [
+        let cases: [(Rule, &str, bool); 22] = [
             (dns_subdomain, "a.b-c.1", true),
             (dns_subdomain, &long, true),
             (dns_subdomain, "", false),

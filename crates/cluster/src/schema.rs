@@ -54,15 +54,6 @@ impl Schema {
         }
     }
 
-    /// Returns a schema that accepts any object with Kubernetes' metadata.
-    pub(crate) fn anything() -> Self {
-        let open = serde_json::json!({
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": true
-        });
-        Self::compile(&open, "").expect("an open object is structural")
-    }
-
     /// Returns the OpenAPI form this was compiled from.
     pub(crate) fn openapi(&self) -> &Value {
         &self.openapi

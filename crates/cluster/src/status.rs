@@ -51,14 +51,23 @@ pub(crate) struct Subject<'a> {
 impl fmt::Display for Subject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.resource)?;
-        if self.group.is_empty() { Ok(()) } else { write!(f, ".{}", self.group) }
+        if self.group.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ".{}", self.group)
+        }
     }
 }
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self(Box::new(Failure { code, reason, message, ..Failure::default() }))
+        Self(Box::new(Failure {
+            code,
+            reason,
+            message,
+            ..Failure::default()
+        }))
     }
 
     fn about(mut self, subject: Subject<'_>, name: &str) -> Self {
@@ -71,7 +80,11 @@ impl Status {
 
     fn with_cause(mut self, reason: &'static str, message: String, field: String) -> Self {
         let details = self.0.details.get_or_insert_default();
-        details.causes.push(Cause { reason, message, field });
+        details.causes.push(Cause {
+            reason,
+            message,
+            field,
+        });
         self
     }
 
@@ -91,9 +104,18 @@ impl Status {
 
     /// Turns [`Self::undecodable`] into what it means for a patch that made such a body (422).
     pub(crate) fn blame_patch(self, patched: &str) -> Self {
-        let Some(why) = &self.0.undecodable else { return self };
+        let Some(why) = &self.0.undecodable else {
+            return self;
+        };
         let error = FieldError::invalid("patch", &patched.into(), why);
-        Self::invalid(Subject { group: "", resource: "" }, "", &[error])
+        Self::invalid(
+            Subject {
+                group: "",
+                resource: "",
+            },
+            "",
+            &[error],
+        )
     }
 
     /// Reports missing or unknown credentials (401).
@@ -107,15 +129,27 @@ impl Status {
             "unable to create new content in namespace {namespace} because it is being terminated"
         );
         let cause = format!("namespace {namespace} is being terminated");
-        Self::new(403, "Forbidden", format!("{subject} {name:?} is forbidden: {why}"))
-            .about(subject, name)
-            .with_cause("NamespaceTerminating", cause, "metadata.namespace".to_owned())
+        Self::new(
+            403,
+            "Forbidden",
+            format!("{subject} {name:?} is forbidden: {why}"),
+        )
+        .about(subject, name)
+        .with_cause(
+            "NamespaceTerminating",
+            cause,
+            "metadata.namespace".to_owned(),
+        )
     }
 
     /// Reports an action that may never be taken on this object (403).
     pub(crate) fn forbidden(subject: Subject<'_>, name: &str, why: &str) -> Self {
-        Self::new(403, "Forbidden", format!("{subject} {name:?} is forbidden: {why}"))
-            .about(subject, name)
+        Self::new(
+            403,
+            "Forbidden",
+            format!("{subject} {name:?} is forbidden: {why}"),
+        )
+        .about(subject, name)
     }
 
     /// Reports an object that does not exist (404).
@@ -125,8 +159,11 @@ impl Status {
 
     /// Reports a path that names no resource (404).
     pub(crate) fn no_such_resource() -> Self {
-        let mut status =
-            Self::new(404, "NotFound", "the server could not find the requested resource");
+        let mut status = Self::new(
+            404,
+            "NotFound",
+            "the server could not find the requested resource",
+        );
         status.0.details = Some(Details::default());
         status
     }
@@ -150,8 +187,12 @@ impl Status {
 
     /// Reports that the name is taken (409).
     pub(crate) fn already_exists(subject: Subject<'_>, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{subject} {name:?} already exists"))
-            .about(subject, name)
+        Self::new(
+            409,
+            "AlreadyExists",
+            format!("{subject} {name:?} already exists"),
+        )
+        .about(subject, name)
     }
 
     /// Reports that the name is taken by an object that is on its way out (409).
@@ -177,10 +218,12 @@ impl Status {
     /// Each conflict is the manager, as shown to people, and the field.
     pub(crate) fn apply_conflict(message: String, conflicts: Vec<(String, String)>) -> Self {
         let status = Self::new(409, "Conflict", message);
-        conflicts.into_iter().fold(status, |status, (manager, field)| {
-            let message = format!("conflict with {manager}");
-            status.with_cause("FieldManagerConflict", message, field)
-        })
+        conflicts
+            .into_iter()
+            .fold(status, |status, (manager, field)| {
+                let message = format!("conflict with {manager}");
+                status.with_cause("FieldManagerConflict", message, field)
+            })
     }
 
     /// Reports that history before `resourceVersion` is gone (410).
@@ -225,13 +268,24 @@ impl Status {
         let message = format!("{kind} {name:?} is invalid: {listed}");
         let status = Self::new(422, "Invalid", message).about(kind, name);
         errors.iter().fold(status, |status, error| {
-            status.with_cause(error.kind.reason(), error.message.clone(), error.path.clone())
+            status.with_cause(
+                error.kind.reason(),
+                error.message.clone(),
+                error.path.clone(),
+            )
         })
     }
 
     /// Reports query parameters that make no sense (422); `options` is such as `ListOptions`.
     pub(crate) fn invalid_options(options: &str, errors: &[FieldError]) -> Self {
-        Self::invalid(Subject { group: "meta.k8s.io", resource: options }, "", errors)
+        Self::invalid(
+            Subject {
+                group: "meta.k8s.io",
+                resource: options,
+            },
+            "",
+            errors,
+        )
     }
 
     /// Reports a patch that is well formed and does not fit the object (422).
@@ -264,8 +318,7 @@ impl Status {
 
     /// Reports a resourceVersion that has not been reached yet (504).
     pub(crate) fn too_large_resource_version(asked: u64, current: u64) -> Self {
-        let message =
-            format!("Timeout: Too large resource version: {asked}, current: {current}");
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         let mut status = Self::new(504, "Timeout", message).with_cause(
             "ResourceVersionTooLarge",
             "Too large resource version".to_owned(),
@@ -282,7 +335,11 @@ impl Status {
 
     /// Returns when the client may try again, in seconds.
     pub(crate) fn retry_after(&self) -> Option<u32> {
-        self.0.details.as_ref().map(|details| details.retry_after_seconds).filter(|it| *it > 0)
+        self.0
+            .details
+            .as_ref()
+            .map(|details| details.retry_after_seconds)
+            .filter(|it| *it > 0)
     }
 
     /// Returns the body to answer with.
@@ -316,7 +373,11 @@ impl std::error::Error for Status {}
 impl Details {
     fn to_json(&self) -> Value {
         let mut details = Map::new();
-        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind)];
+        let texts = [
+            ("name", &self.name),
+            ("group", &self.group),
+            ("kind", &self.kind),
+        ];
         for (key, text) in texts {
             if !text.is_empty() {
                 details.insert(key.to_owned(), text.as_str().into());
@@ -327,7 +388,10 @@ impl Details {
             details.insert("causes".to_owned(), Value::Array(causes));
         }
         if self.retry_after_seconds > 0 {
-            details.insert("retryAfterSeconds".to_owned(), self.retry_after_seconds.into());
+            details.insert(
+                "retryAfterSeconds".to_owned(),
+                self.retry_after_seconds.into(),
+            );
         }
         Value::Object(details)
     }
@@ -362,8 +426,14 @@ pub(crate) fn deleted(subject: Subject<'_>, name: &str, uid: &str) -> Value {
 mod tests {
     use super::*;
 
-    const CONFIG_MAPS: Subject<'_> = Subject { group: "", resource: "configmaps" };
-    const WIDGETS: Subject<'_> = Subject { group: "probe.dev", resource: "widgets" };
+    const CONFIG_MAPS: Subject<'_> = Subject {
+        group: "",
+        resource: "configmaps",
+    };
+    const WIDGETS: Subject<'_> = Subject {
+        group: "probe.dev",
+        resource: "widgets",
+    };
 
     #[test]
     fn not_found_names_the_resource_and_the_object() {
@@ -373,7 +443,10 @@ mod tests {
             body["details"],
             json!({"name": "w1", "group": "probe.dev", "kind": "widgets"})
         );
-        assert_eq!((&body["code"], &body["reason"]), (&json!(404), &json!("NotFound")));
+        assert_eq!(
+            (&body["code"], &body["reason"]),
+            (&json!(404), &json!("NotFound"))
+        );
     }
 
     #[test]
@@ -385,7 +458,10 @@ mod tests {
 
     #[test]
     fn one_error_is_told_bare_and_several_in_brackets() {
-        let kind = Subject { group: "", resource: "ConfigMap" };
+        let kind = Subject {
+            group: "",
+            resource: "ConfigMap",
+        };
         let missing = FieldError::required("metadata.name", "name or generateName is required");
         let one = Status::invalid(kind, "", std::slice::from_ref(&missing)).to_json();
         assert_eq!(
@@ -395,7 +471,13 @@ mod tests {
         );
         let other = FieldError::required("data", "");
         let two = Status::invalid(kind, "x", &[missing, other]).to_json();
-        assert!(two["message"].as_str().unwrap().contains(": [metadata.name: "), "{two}");
+        assert!(
+            two["message"]
+                .as_str()
+                .unwrap()
+                .contains(": [metadata.name: "),
+            "{two}"
+        );
         assert_eq!(two["details"]["causes"].as_array().unwrap().len(), 2);
     }
 

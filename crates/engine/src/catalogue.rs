@@ -33,7 +33,7 @@ pub(crate) struct Listed {
 }
 
 /// What could be read of an object; one that cannot be read says why.
-type Read<T> = Result<T, String>;
+type Read<T> = Result<Arc<T>, String>;
 
 /// Holds every blueprint and every template.
 pub(crate) struct Catalogue {
@@ -56,7 +56,7 @@ impl Default for Catalogue {
 
 impl Catalogue {
     /// Returns the blueprints for a kind of owners, by name; unreadable ones are left out.
-    pub(crate) fn blueprints(&self, kind: OwnerKind) -> Vec<Listed> {
+    pub(crate) fn blueprints(&self, kind: OwnerKind) -> Vec<Arc<Listed>> {
         let listed = self.blueprint_shelf(kind).all();
         listed
             .iter()
@@ -179,28 +179,29 @@ fn read_blueprint(kind: OwnerKind, object: DynamicObject) -> Read<Listed> {
     let generation = object.metadata.generation;
     let status = object.data.get("status").cloned().unwrap_or_default();
     let status: BlueprintStatus = serde_json::from_value(status).unwrap_or_default();
-    let blueprint = match kind {
-        OwnerKind::Workload => parse::<ClusterSupplyChain>(object).map(Blueprint::from),
-        OwnerKind::Deliverable => parse::<ClusterDelivery>(object).map(Blueprint::from),
+    let blueprint: Blueprint = match kind {
+        OwnerKind::Workload => parse::<ClusterSupplyChain>(object)?.into(),
+        OwnerKind::Deliverable => parse::<ClusterDelivery>(object)?.into(),
     };
-    Ok(Listed {
-        blueprint: blueprint?,
+    Ok(Arc::new(Listed {
+        blueprint,
         generation,
         status,
-    })
+    }))
 }
 
 fn read_template(kind: TemplateKind, object: DynamicObject) -> Read<Template> {
-    match kind {
-        TemplateKind::Source => parse::<ClusterSourceTemplate>(object).map(Template::from),
-        TemplateKind::Image => parse::<ClusterImageTemplate>(object).map(Template::from),
-        TemplateKind::Config => parse::<ClusterConfigTemplate>(object).map(Template::from),
-        TemplateKind::Deployment => parse::<ClusterDeploymentTemplate>(object).map(Template::from),
-        TemplateKind::Plain => parse::<ClusterTemplate>(object).map(Template::from),
-    }
+    let template: Template = match kind {
+        TemplateKind::Source => parse::<ClusterSourceTemplate>(object)?.into(),
+        TemplateKind::Image => parse::<ClusterImageTemplate>(object)?.into(),
+        TemplateKind::Config => parse::<ClusterConfigTemplate>(object)?.into(),
+        TemplateKind::Deployment => parse::<ClusterDeploymentTemplate>(object)?.into(),
+        TemplateKind::Plain => parse::<ClusterTemplate>(object)?.into(),
+    };
+    Ok(Arc::new(template))
 }
 
-fn parse<K: kube::Resource + DeserializeOwned>(object: DynamicObject) -> Read<K> {
+fn parse<K: kube::Resource + DeserializeOwned>(object: DynamicObject) -> Result<K, String> {
     let name = object.name_any();
     object.try_parse().map_err(|error| {
         tracing::warn!(%name, %error, "an object of the catalogue cannot be read");

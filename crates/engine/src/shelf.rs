@@ -83,7 +83,8 @@ impl<T> Shelf<T> {
         listing: BTreeMap<String, Arc<T>>,
         touched: &impl Fn(Option<&T>, Option<&T>),
     ) {
-        let old = std::mem::replace(&mut *self.items.write(), listing.clone());
+        let old = std::mem::replace(&mut *self.items.write(), listing);
+        let listing = self.items.read().clone();
         for (name, item) in &listing {
             touched(old.get(name).map(AsRef::as_ref), Some(item));
         }

@@ -65,6 +65,7 @@ pub(crate) async fn apply(
         namespace: Some(owner.namespace.clone()),
         name: Some(name.to_owned()),
         resource: Some(kind.resource_name()),
+        ..StampedReference::default()
     };
     let live = kind.live(&owner.namespace, name).await;
     if let Some(other) = live.as_ref().and_then(|live| other_controller(live, owner)) {

@@ -27,6 +27,7 @@ use std::time::Duration;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, CustomResourceExt};
 use pathline_remote::git::Git;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use command::Variable;
@@ -144,6 +145,8 @@ pub struct Options {
     pub executable: PathBuf,
     /// How processes are started again.
     pub restarts: Restarts,
+    /// How many tasks may run at a time; the others wait.
+    pub most_tasks: usize,
 }
 
 impl Options {
@@ -155,6 +158,7 @@ impl Options {
             search_path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
             executable: std::env::current_exe().unwrap_or_else(|_| "pathline".into()),
             restarts: Restarts::default(),
+            most_tasks: 8,
         }
     }
 }
@@ -186,6 +190,7 @@ pub async fn run(
         },
         git: Git::new(places.git_cache()),
         slots: Slots::default(),
+        turns: Arc::new(Semaphore::new(options.most_tasks)),
         schedule: git_repository::Schedule::default(),
         places,
         options,

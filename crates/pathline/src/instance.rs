@@ -63,11 +63,7 @@ impl Instance {
         let state = Doors::new(env!("CARGO_PKG_VERSION"));
         let readiness = state.readiness().clone();
         let mut doors = Tasks::default();
-        doors.run(pathline_server::serve(
-            door,
-            pathline_server::app(state),
-            doors.shutdown.clone(),
-        ));
+        serve_doors(&mut doors, state, door);
         serve_cluster(&mut doors, &cluster, kube_door);
         readiness.mark_ready(Part::Cluster);
 
@@ -139,8 +135,11 @@ impl Instance {
     /// Stops in order: first what writes to the cluster, then the ways in, then the cluster.
     pub(crate) async fn stop(self) {
         self.readiness.mark_down(Part::Engine);
+        tracing::debug!("stopping the engine");
         self.engine.stop().await;
+        tracing::debug!("closing the doors");
         self.doors.stop().await;
+        tracing::debug!("closing the cluster");
         self.cluster.close().await;
     }
 }
@@ -183,6 +182,18 @@ fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
         .create(data_dir)
         .and_then(|()| data_dir.canonicalize())
         .with_context(|| format!("cannot use {} as the data directory", data_dir.display()))
+}
+
+fn serve_doors(doors: &mut Tasks, state: Doors, listener: TcpListener) {
+    let (router, limits) = (
+        pathline_server::app(state),
+        pathline_server::Limits::default(),
+    );
+    let serving = pathline_server::serve(listener, router, limits, doors.shutdown.clone());
+    doors.run(async move {
+        serving.await;
+        anyhow::Ok(())
+    });
 }
 
 fn serve_cluster(doors: &mut Tasks, cluster: &Cluster, listener: TcpListener) {

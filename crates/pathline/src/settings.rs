@@ -71,6 +71,12 @@ pub(crate) fn verbosity(log: &LogArgs) -> Verbosity {
     Verbosity::resolve(log.verbose, log.quiet, log.filter.as_deref())
 }
 
+/// Returns how much a command logs that logs to a file, where more does no harm.
+pub(crate) fn file_verbosity(log: &LogArgs) -> Verbosity {
+    let wished = log.filter.as_deref().unwrap_or("info,pathline=debug");
+    Verbosity::resolve(log.verbose, log.quiet, Some(wished))
+}
+
 fn default_address(text: &'static str) -> Address {
     text.parse().expect("the defaults are addresses")
 }

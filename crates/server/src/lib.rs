@@ -15,13 +15,15 @@
 mod health;
 mod listen;
 mod metrics;
+mod serve;
 
 use axum::Router;
 use axum::routing::get;
 
 pub use crate::health::{Part, Readiness};
-pub use crate::listen::{BindError, ServeError, listen, reachable, serve};
+pub use crate::listen::{BindError, listen, reachable};
 pub use crate::metrics::Metrics;
+pub use crate::serve::{Limits, serve};
 pub use prometheus_client;
 
 /// Holds what the doors show: how far the start has come, and the metrics.

@@ -1,11 +1,9 @@
-//! Binding a port, and answering on it until told to stop.
+//! Binding a port, with errors that say which flag to change.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use axum::Router;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 /// Why an address could not be listened on.
 #[derive(Debug, thiserror::Error)]
@@ -39,11 +37,6 @@ impl BindError {
     }
 }
 
-/// Why the doors closed although nobody asked them to.
-#[derive(Debug, thiserror::Error)]
-#[error("the HTTP server stopped")]
-pub struct ServeError(#[from] io::Error);
-
 /// Listens on `address` (`HOST:PORT`); `flag` is named in the error, so that it says what to change.
 pub async fn listen(address: &str, flag: &'static str) -> Result<TcpListener, BindError> {
     TcpListener::bind(address)
@@ -64,16 +57,4 @@ pub fn reachable(mut address: SocketAddr) -> SocketAddr {
         IpAddr::V4(_) | IpAddr::V6(_) => {}
     }
     address
-}
-
-/// Answers with `router` until `shutdown`, then lets requests under way finish.
-pub async fn serve(
-    listener: TcpListener,
-    router: Router,
-    shutdown: CancellationToken,
-) -> Result<(), ServeError> {
-    axum::serve(listener, router)
-        .with_graceful_shutdown(shutdown.cancelled_owned())
-        .await?;
-    Ok(())
 }

@@ -58,6 +58,7 @@ impl Leash {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -71,6 +72,43 @@ mod tests {
             );
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn killing_the_holder_ends_its_programs_and_removes_its_directory() {
+        let mut holder = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "leash::tests::holds_a_leash_until_killed",
+                "--ignored",
+                "--nocapture",
+            ])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+        let told = lines.find_map(|line| line.unwrap().strip_prefix("holding ").map(str::to_owned));
+        let told = told.expect("the holder says what it holds");
+        let (program, directory) = told.split_once(' ').unwrap();
+        assert!(Path::new(directory).is_dir());
+
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+
+        eventually("removal of the directory", || {
+            !Path::new(directory).exists()
+        });
+        let process = format!("/proc/{program}");
+        eventually("the end of the program", || !Path::new(&process).exists());
+    }
+
+    #[test]
+    #[ignore = "the killed half of `killing_the_holder_ends_its_programs_and_removes_its_directory`"]
+    fn holds_a_leash_until_killed() {
+        let leash = Leash::new("leash-").unwrap();
+        let mut program = leash.spawn(Command::new("sleep").arg("600")).unwrap();
+        println!("\nholding {} {}", program.id(), leash.directory().display());
+        program.wait().unwrap();
     }
 
     #[test]

@@ -60,7 +60,7 @@ else
 fi
 
 if [ "$failures" -gt 0 ]; then
-    echo "$failures checks failed"
+    echo "failed checks: $failures"
     exit 1
 fi
 echo "all checks passed"

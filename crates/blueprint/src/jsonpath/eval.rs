@@ -71,7 +71,7 @@ pub(super) fn block<'v>(block: &Block, data: &'v Value) -> Result<Found<'v>, Eva
 
 fn follow<'v>(steps: &[Step], input: Found<'v>) -> Result<Found<'v>, EvalError> {
     steps.iter().try_fold(input, |input, step| {
-        let found = take(step, input)?;
+        let found = take(step, &input)?;
         if found.len() > MAX_RESULTS {
             Err(EvalError::TooManyResults)
         } else {
@@ -80,15 +80,15 @@ fn follow<'v>(steps: &[Step], input: Found<'v>) -> Result<Found<'v>, EvalError> 
     })
 }
 
-fn take<'v>(step: &Step, input: Found<'v>) -> Result<Found<'v>, EvalError> {
+fn take<'v>(step: &Step, input: &Found<'v>) -> Result<Found<'v>, EvalError> {
     match step {
         Step::Field(name) => Ok(input
             .iter()
             .filter_map(|value| field(value, name))
             .collect()),
         Step::Wildcard => Ok(input.iter().flat_map(children).collect()),
-        Step::Descend => descend(&input),
-        Step::Slice(bounds) => slice_all(*bounds, &input),
+        Step::Descend => descend(input),
+        Step::Slice(bounds) => slice_all(*bounds, input),
         Step::Union(alternatives) => {
             let mut found = Vec::new();
             for steps in alternatives {
@@ -96,14 +96,14 @@ fn take<'v>(step: &Step, input: Found<'v>) -> Result<Found<'v>, EvalError> {
             }
             Ok(found)
         }
-        Step::Exists(steps) => filter(&input, |item| {
+        Step::Exists(steps) => filter(input, |item| {
             Ok(follow(steps, vec![item]).is_ok_and(|found| !found.is_empty()))
         }),
         Step::Compare {
             left,
             operator,
             right,
-        } => filter(&input, |item| matches(left, operator, right, item)),
+        } => filter(input, |item| matches(left, operator, right, item)),
         Step::Literal(text @ Value::String(_)) => Ok(vec![Cow::Owned(text.clone())]),
         Step::Literal(value) => Ok(input.iter().map(|_| Cow::Owned(value.clone())).collect()),
         Step::Identifier(name) => Err(EvalError::UnrecognizedIdentifier(name.clone())),

@@ -19,21 +19,9 @@ use super::{
     status = "BlueprintStatus",
     shortname = "cd",
     doc = "The way of deliverables into an environment.",
-    printcolumn(
-        name = "Ready",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].status"
-    ),
-    printcolumn(
-        name = "Reason",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].reason"
-    ),
-    printcolumn(
-        name = "Age",
-        type_ = "date",
-        json_path = ".metadata.creationTimestamp"
-    )
+    printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}"#,
+    printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].reason"}"#,
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterDeliverySpec {
@@ -93,7 +81,6 @@ pub struct DeliveryTemplateRef {
     missing_docs,
     reason = "the names say it; docs would split the schema's enum"
 )]
-#[expect(clippy::enum_variant_names, reason = "the API spells them so")]
 pub enum DeliveryTemplateKind {
     ClusterSourceTemplate,
     ClusterDeploymentTemplate,

@@ -19,31 +19,11 @@ use super::{Condition, ObjectReference, ResourceStatus, schema};
     shortname = "wld",
     category = "all",
     doc = "A piece of software on its way through a supply chain.",
-    printcolumn(
-        name = "Source",
-        type_ = "string",
-        json_path = ".spec.source['git.url','image']"
-    ),
-    printcolumn(
-        name = "SupplyChain",
-        type_ = "string",
-        json_path = ".status.supplyChainRef.name"
-    ),
-    printcolumn(
-        name = "Ready",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].status"
-    ),
-    printcolumn(
-        name = "Reason",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].reason"
-    ),
-    printcolumn(
-        name = "Age",
-        type_ = "date",
-        json_path = ".metadata.creationTimestamp"
-    )
+    printcolumn = r#"{"name": "Source", "type": "string", "jsonPath": ".spec.source['git.url','image']"}"#,
+    printcolumn = r#"{"name": "SupplyChain", "type": "string", "jsonPath": ".status.supplyChainRef.name"}"#,
+    printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}"#,
+    printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].reason"}"#,
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadSpec {
@@ -102,31 +82,11 @@ pub struct WorkloadStatus {
     shortname = "dlv",
     category = "all",
     doc = "Configuration on its way through a delivery into an environment.",
-    printcolumn(
-        name = "Source",
-        type_ = "string",
-        json_path = ".spec.source['git.url','image']"
-    ),
-    printcolumn(
-        name = "Delivery",
-        type_ = "string",
-        json_path = ".status.deliveryRef.name"
-    ),
-    printcolumn(
-        name = "Ready",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].status"
-    ),
-    printcolumn(
-        name = "Reason",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type=='Ready')].reason"
-    ),
-    printcolumn(
-        name = "Age",
-        type_ = "date",
-        json_path = ".metadata.creationTimestamp"
-    )
+    printcolumn = r#"{"name": "Source", "type": "string", "jsonPath": ".spec.source['git.url','image']"}"#,
+    printcolumn = r#"{"name": "Delivery", "type": "string", "jsonPath": ".status.deliveryRef.name"}"#,
+    printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}"#,
+    printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].reason"}"#,
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase")]
 pub struct DeliverableSpec {

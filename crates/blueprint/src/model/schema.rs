@@ -15,35 +15,56 @@ pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }
 
-/// Gives a definition the required-ness of Cartographer's: metadata is required, null is no value.
+/// How quantities are written.
+const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
+/// Gives a definition what Cartographer's have and Rust types do not say.
 ///
-/// Rust options would make every optional field nullable, and a stored null is a third state
-/// between absent and present that no rule asks for.
+/// Metadata is required. Null is no value: Rust options would make every optional field nullable, and
+/// a stored null is a third state between absent and present that no rule asks for.
 pub(super) fn as_upstream(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+    crd.spec.names.list_kind = Some(format!("{}List", crd.spec.names.kind));
     for version in &mut crd.spec.versions {
         let schema = version
             .schema
             .as_mut()
             .and_then(|schema| schema.open_api_v3_schema.as_mut());
         let Some(schema) = schema else { continue };
-        forbid_null(schema);
+        adapt(schema);
         schema.required = Some(vec!["metadata".to_owned(), "spec".to_owned()]);
         schema.title = None;
+        let properties = schema.properties.get_or_insert_default();
+        for (name, type_) in [
+            ("apiVersion", "string"),
+            ("kind", "string"),
+            ("metadata", "object"),
+        ] {
+            let property = JSONSchemaProps {
+                type_: Some(type_.to_owned()),
+                ..JSONSchemaProps::default()
+            };
+            properties.insert(name.to_owned(), property);
+        }
     }
     crd
 }
 
-fn forbid_null(schema: &mut JSONSchemaProps) {
+fn adapt(schema: &mut JSONSchemaProps) {
     schema.nullable = None;
-    schema
-        .properties
-        .iter_mut()
-        .flat_map(|properties| properties.values_mut())
-        .for_each(forbid_null);
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        schema.pattern = Some(QUANTITY.to_owned());
+    }
+    for (name, property) in schema.properties.iter_mut().flatten() {
+        adapt(property);
+        // Newer Kubernetes wants a name here, which may be empty; older manifests leave it out.
+        if matches!(name.as_str(), "configMapKeyRef" | "secretKeyRef") {
+            property.required = Some(vec!["key".to_owned()]);
+        }
+    }
     if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
-        forbid_null(items);
+        adapt(items);
     }
     if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
-        forbid_null(values);
+        adapt(values);
     }
 }

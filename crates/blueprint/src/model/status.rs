@@ -22,6 +22,15 @@ pub struct ObjectReference {
     /// The group and version of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
+    /// The part of the object that is meant, if not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_path: Option<String>,
+    /// The version of the object that is meant; Pathline never sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    /// The uid of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
 }
 
 /// Names an object that a resource stamped, with the resource it is served under.
@@ -43,6 +52,15 @@ pub struct StampedReference {
     /// The resource in the API, as `plural.group`; without a dot for the core group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
+    /// The part of the object that is meant, if not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_path: Option<String>,
+    /// The version of the object that is meant; Pathline never sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    /// The uid of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
 }
 
 /// Names a resource of the blueprint whose output another one takes in.

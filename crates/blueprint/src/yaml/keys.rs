@@ -66,9 +66,6 @@ mod tests {
     fn numbers_in_keys_count_as_numbers() {
         let mut keys = vec!["a10", "a2", "b", "a", "a1b", "a1", "_x", "B", "a02"];
         keys.sort_by(|left, right| order(left, right));
-        assert_eq!(
-            keys,
-            ["_x", "B", "a", "a1", "a1b", "a02", "a2", "a10", "b"].map(|key| key)
-        );
+        assert_eq!(keys, ["_x", "B", "a", "a1", "a1b", "a2", "a02", "a10", "b"]);
     }
 }

@@ -34,16 +34,24 @@ pub(crate) struct Accept {
 }
 
 impl Accept {
-    const PLAIN: Self = Self { form: Form::Object, encoding: Encoding::Json };
+    const PLAIN: Self = Self {
+        form: Form::Object,
+        encoding: Encoding::Json,
+    };
 
     /// Chooses the first thing on the client's list that this server has.
     pub(crate) fn parse(headers: &HeaderMap) -> Result<Self, Status> {
-        let header = headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        let header = headers
+            .get(http::header::ACCEPT)
+            .and_then(|accept| accept.to_str().ok());
         let header = header.unwrap_or_default().trim();
         if header.is_empty() {
             return Ok(Self::PLAIN);
         }
-        header.split(',').find_map(|clause| Self::clause(clause.trim())).ok_or_else(Status::not_acceptable)
+        header
+            .split(',')
+            .find_map(|clause| Self::clause(clause.trim()))
+            .ok_or_else(Status::not_acceptable)
     }
 
     fn clause(clause: &str) -> Option<Self> {
@@ -71,12 +79,17 @@ fn is_meta_v1(clause: &str) -> bool {
 }
 
 fn parameter<'a>(clause: &'a str, key: &str) -> Option<&'a str> {
-    clause.split(';').skip(1).find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='))
+    clause
+        .split(';')
+        .skip(1)
+        .find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='))
 }
 
 /// Returns whether the client would rather have the whole discovery in one document.
 pub(crate) fn wants_aggregated_discovery(headers: &HeaderMap) -> bool {
-    let header = headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let header = headers
+        .get(http::header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok());
     header.unwrap_or_default().split(',').any(|clause| {
         parameter(clause, "as") == Some("APIGroupDiscoveryList")
             && parameter(clause, "g") == Some("apidiscovery.k8s.io")

@@ -46,7 +46,10 @@ where
     let bytes = tokio::time::timeout(BODY_TIMEOUT, collect(body))
         .await
         .map_err(|_| Status::bad_request("the body of the request did not arrive in time"))??;
-    Ok(Payload { media_type: media_type(headers), bytes })
+    Ok(Payload {
+        media_type: media_type(headers),
+        bytes,
+    })
 }
 
 async fn collect<B>(body: B) -> Result<Bytes, Status>
@@ -57,9 +60,10 @@ where
     let mut collected = BytesMut::new();
     let mut total = 0;
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|_| Status::bad_request("the body of the request broke off"))?;
-        let Ok(data) = frame.into_data() else { continue };
+        let frame = frame.map_err(|_| Status::bad_request("the body of the request broke off"))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         total += data.len();
         if total > MAX_BODY_BYTES + MAX_IGNORED_BYTES {
             break;
@@ -70,12 +74,24 @@ where
             collected = BytesMut::new();
         }
     }
-    if total > MAX_BODY_BYTES { Err(Status::too_large(MAX_BODY_BYTES)) } else { Ok(collected.freeze()) }
+    if total > MAX_BODY_BYTES {
+        Err(Status::too_large(MAX_BODY_BYTES))
+    } else {
+        Ok(collected.freeze())
+    }
 }
 
 fn media_type(headers: &HeaderMap) -> String {
-    let value = headers.get(http::header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    value.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let value = headers
+        .get(http::header::CONTENT_TYPE)
+        .and_then(|it| it.to_str().ok());
+    value
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
 }
 
 impl Payload {
@@ -200,6 +216,9 @@ mod tests {
             let status = payload("application/yaml", text).object("X").unwrap_err();
             assert_eq!(status.code(), 400);
         }
-        assert_eq!(payload("text/plain", "{}").object("X").unwrap_err().code(), 415);
+        assert_eq!(
+            payload("text/plain", "{}").object("X").unwrap_err().code(),
+            415
+        );
     }
 }

@@ -15,7 +15,11 @@ pub(crate) fn resources() -> Vec<Resource> {
 fn resource(kind: &'static BuiltinKind) -> Resource {
     let rules = Rules::built_in(kind.group, kind.plural);
     let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let group = if rules.is_converted_event { "" } else { kind.group };
+    let group = if rules.is_converted_event {
+        ""
+    } else {
+        kind.group
+    };
     Resource {
         group: kind.group.to_owned(),
         version: kind.version.to_owned(),

@@ -71,12 +71,19 @@ pub(crate) struct Reply {
 impl Reply {
     /// Answers 200.
     pub(crate) fn ok(body: Value) -> Self {
-        Self { code: StatusCode::OK, body, warnings: Vec::new() }
+        Self {
+            code: StatusCode::OK,
+            body,
+            warnings: Vec::new(),
+        }
     }
 
     /// Answers 201.
     pub(crate) fn created(body: Value) -> Self {
-        Self { code: StatusCode::CREATED, ..Self::ok(body) }
+        Self {
+            code: StatusCode::CREATED,
+            ..Self::ok(body)
+        }
     }
 
     /// Adds warnings.

@@ -35,7 +35,11 @@ impl Column {
             "description": "How long ago the object was created",
             "jsonPath": ".metadata.creationTimestamp",
         });
-        let declared = if declared.is_empty() { std::slice::from_ref(&age) } else { declared };
+        let declared = if declared.is_empty() {
+            std::slice::from_ref(&age)
+        } else {
+            declared
+        };
         let name = json!({
             "name": "Name",
             "type": "string",
@@ -44,7 +48,8 @@ impl Column {
             "jsonPath": ".metadata.name",
         });
         let all = std::iter::once(&name).chain(declared);
-        all.filter_map(|column| Printer::parse(column).map(Self::Printer)).collect()
+        all.filter_map(|column| Printer::parse(column).map(Self::Printer))
+            .collect()
     }
 
     /// Returns the header.
@@ -112,8 +117,13 @@ fn by_type(kind: &str, value: &Value, now: Timestamp) -> Value {
         ("date", Value::String(time)) => since(time, now).into(),
         ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => value.clone(),
         ("integer", Value::Number(number)) => {
-            #[expect(clippy::cast_possible_truncation, reason = "a column of integers shows the whole part")]
-            let whole = number.as_i64().or_else(|| number.as_f64().map(|it| it as i64));
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a column of integers shows the whole part"
+            )]
+            let whole = number
+                .as_i64()
+                .or_else(|| number.as_f64().map(|it| it as i64));
             whole.map_or(Value::Null, Value::from)
         }
         _ => Value::Null,
@@ -139,15 +149,18 @@ mod tests {
 
     #[test]
     fn a_definition_without_columns_shows_name_and_age() {
-        let names: Vec<Value> =
-            Column::of_definition(&[]).iter().map(|it| it.definition()["name"].clone()).collect();
+        let names: Vec<Value> = Column::of_definition(&[])
+            .iter()
+            .map(|it| it.definition()["name"].clone())
+            .collect();
         assert_eq!(names, ["Name", "Age"]);
     }
 
     #[test]
     fn printer_columns_show_values_of_their_type() {
         let now = "2026-01-02T00:00:00Z".parse().unwrap();
-        let object = json!({"a": 1, "b": true, "c": "x", "d": {"e": 1}, "t": "2026-01-01T00:00:00Z"});
+        let object =
+            json!({"a": 1, "b": true, "c": "x", "d": {"e": 1}, "t": "2026-01-01T00:00:00Z"});
         let cell = |kind, path| printer(kind, path).cell(&object, now);
         assert_eq!(cell("integer", ".a"), json!(1));
         assert_eq!(cell("string", ".a"), json!("1"));

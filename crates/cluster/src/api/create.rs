@@ -21,7 +21,11 @@ impl Api {
         let options = WriteOptions::parse(&call.query, &call.headers, "CreateOptions")?;
         refuse_while_terminating(&call.resource)?;
         let document = call.payload.object(&call.resource.kind)?;
-        let attempts = if is_generated(&document) { NAME_ATTEMPTS } else { 1 };
+        let attempts = if is_generated(&document) {
+            NAME_ATTEMPTS
+        } else {
+            1
+        };
         let mut taken = String::new();
         for _ in 0..attempts {
             let prepared = edit(call, &options).create(document.clone())?;
@@ -43,7 +47,10 @@ impl Api {
     ) -> Result<Reply, NotStored> {
         let Prepared { object, warnings } = prepared;
         let resource = &call.resource;
-        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let name = object["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         let key = resource.key(&call.namespace, &name);
         if options.dry_run {
             self.check_room(resource, &key)?;
@@ -56,9 +63,11 @@ impl Api {
             change: Change::Put(resource.to_stored(object)),
             needs_namespace: resource.namespaced,
         };
-        let stored = self.store.write(write).await.map_err(|refused| {
-            not_stored(refused, resource, &call.namespace, &name)
-        })?;
+        let stored = self
+            .store
+            .write(write)
+            .await
+            .map_err(|refused| not_stored(refused, resource, &call.namespace, &name))?;
         self.note_change(resource);
         let shown = call.view().object(resource.present(&stored));
         Ok(Reply::created(shown).warning(warnings))
@@ -118,7 +127,9 @@ pub(super) fn edit<'a>(call: &'a Call, options: &'a WriteOptions) -> Edit<'a> {
 /// Refuses new objects of a kind that is going away.
 pub(super) fn refuse_while_terminating(resource: &Resource) -> Result<(), Status> {
     match resource.origin {
-        Origin::Custom { terminating: true, .. } => Err(Status::method_not_allowed()),
+        Origin::Custom {
+            terminating: true, ..
+        } => Err(Status::method_not_allowed()),
         Origin::Custom { .. } | Origin::BuiltIn => Ok(()),
     }
 }
@@ -126,7 +137,9 @@ pub(super) fn refuse_while_terminating(resource: &Resource) -> Result<(), Status
 fn is_generated(document: &Document) -> bool {
     let text = |key: &str| {
         let metadata = document.value.get("metadata");
-        metadata.and_then(|it| it.get(key)?.as_str()).is_some_and(|text| !text.is_empty())
+        metadata
+            .and_then(|it| it.get(key)?.as_str())
+            .is_some_and(|text| !text.is_empty())
     };
     text("generateName") && !text("name")
 }
@@ -141,24 +154,31 @@ fn not_stored(refused: Refused, resource: &Resource, namespace: &str, name: &str
             } else {
                 Status::already_exists(subject, name)
             };
-            NotStored::Taken { name: name.to_owned(), status }
+            NotStored::Taken {
+                name: name.to_owned(),
+                status,
+            }
         }
-        other => NotStored::Refused(refusal(other, subject, namespace, name)),
+        other => NotStored::Refused(refusal(&other, subject, namespace, name)),
     }
 }
 
 /// Tells a client why the store refused a write.
 pub(super) fn refusal(
-    refused: Refused,
+    refused: &Refused,
     subject: Subject<'_>,
     namespace: &str,
     name: &str,
 ) -> Status {
     match refused {
         Refused::Conflict { .. } => Status::modified(subject, name),
-        Refused::NamespaceMissing => {
-            Status::not_found(Subject { group: "", resource: "namespaces" }, namespace)
-        }
+        Refused::NamespaceMissing => Status::not_found(
+            Subject {
+                group: "",
+                resource: "namespaces",
+            },
+            namespace,
+        ),
         Refused::NamespaceTerminating => Status::namespace_terminating(subject, name, namespace),
         Refused::Storage(_) => Status::internal(format!("Internal error occurred: {refused}")),
     }

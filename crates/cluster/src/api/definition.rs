@@ -28,7 +28,9 @@ pub(crate) fn resources(stored: &Stored) -> Vec<Resource> {
         return Vec::new();
     }
     let served = versions(object).filter(|version| version["served"] == true);
-    served.filter_map(|version| resource(stored, version)).collect()
+    served
+        .filter_map(|version| resource(stored, version))
+        .collect()
 }
 
 fn resource(stored: &Stored, version: &Value) -> Option<Resource> {
@@ -83,7 +85,9 @@ fn scale(scale: &Value) -> Option<Scale> {
 
 /// Fills in what a definition may leave out.
 pub(crate) fn complete(object: &mut Value) {
-    let Some(names) = object["spec"]["names"].as_object_mut() else { return };
+    let Some(names) = object["spec"]["names"].as_object_mut() else {
+        return;
+    };
     let kind = names.get("kind").map(text).unwrap_or_default();
     if names.get("singular").is_none_or(|it| text(it).is_empty()) {
         names.insert("singular".to_owned(), kind.to_lowercase().into());
@@ -119,7 +123,10 @@ pub(crate) fn hold_for_cleanup(object: &Value, now: Timestamp) -> Value {
         let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will \
                        begin soon";
         let reason = "InstanceDeletionPending";
-        set_condition(&mut held, condition("Terminating", true, reason, message, now));
+        set_condition(
+            &mut held,
+            condition("Terminating", true, reason, message, now),
+        );
     }
     held
 }
@@ -136,7 +143,9 @@ pub(crate) fn note_storage_version(object: &mut Value) {
 
 fn storage_version(object: &Value) -> String {
     let storage = versions(object).find(|version| version["storage"] == true);
-    storage.map(|version| text(&version["name"])).unwrap_or_default()
+    storage
+        .map(|version| text(&version["name"]))
+        .unwrap_or_default()
 }
 
 /// Returns the versions that a definition declares.
@@ -146,8 +155,13 @@ fn versions(object: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns whether a condition of `kind` holds.
 pub(crate) fn has_condition(object: &Value, kind: &str) -> bool {
-    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|it| it["type"] == kind && it["status"] == "True")
+    let conditions = object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    conditions
+        .into_iter()
+        .any(|it| it["type"] == kind && it["status"] == "True")
 }
 
 /// Returns a condition that began now.
@@ -166,8 +180,13 @@ fn set_condition(object: &mut Value, condition: Value) {
     if !object["status"]["conditions"].is_array() {
         object["status"]["conditions"] = json!([]);
     }
-    let Some(conditions) = object["status"]["conditions"].as_array_mut() else { return };
-    match conditions.iter_mut().find(|it| it["type"] == condition["type"]) {
+    let Some(conditions) = object["status"]["conditions"].as_array_mut() else {
+        return;
+    };
+    match conditions
+        .iter_mut()
+        .find(|it| it["type"] == condition["type"])
+    {
         Some(known) => {
             let mut condition = condition;
             if known["status"] == condition["status"] {

@@ -48,12 +48,21 @@ impl Api {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(resource.subject(), &call.name, why));
         }
-        let current = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
+        let current = self
+            .store
+            .get(&call.key())
+            .ok_or_else(|| call.not_found())?;
         let deleted = self.delete_stored(resource, current, &options).await?;
         let deleted = deleted.ok_or_else(|| call.not_found())?;
         if deleted.gone && !resource.rules.answers_deletes_with_object {
-            let uid = deleted.object["metadata"]["uid"].as_str().unwrap_or_default();
-            return Ok(Reply::ok(status::deleted(resource.subject(), &call.name, uid)));
+            let uid = deleted.object["metadata"]["uid"]
+                .as_str()
+                .unwrap_or_default();
+            return Ok(Reply::ok(status::deleted(
+                resource.subject(),
+                &call.name,
+                uid,
+            )));
         }
         Ok(Reply::ok(call.view().object(Cow::Owned(deleted.object))))
     }
@@ -63,15 +72,24 @@ impl Api {
         let options = Options::parse(call)?;
         let list = ListOptions::parse(&call.query)?;
         let filter = Filter::new(&call.resource, &list)?;
-        let snapshot = self.store.list(&call.resource.collection, call.listed_namespace());
+        let snapshot = self
+            .store
+            .list(&call.resource.collection, call.listed_namespace());
         let mut deleted = Vec::new();
-        for stored in snapshot.items.into_iter().filter(|stored| filter.matches(stored)) {
+        for stored in snapshot
+            .items
+            .into_iter()
+            .filter(|stored| filter.matches(stored))
+        {
             if let Some(one) = self.delete_stored(&call.resource, stored, &options).await? {
                 deleted.push(Cow::Owned(one.object));
             }
         }
         let revision = self.store.revision().to_string();
-        Ok(Reply::ok(call.view().list(&deleted, json!({"resourceVersion": revision}))))
+        Ok(Reply::ok(
+            call.view()
+                .list(&deleted, &json!({"resourceVersion": revision})),
+        ))
     }
 
     /// Deletes an object that was seen at `current`; `None` if it has gone in the meantime.
@@ -87,7 +105,10 @@ impl Api {
             let gone = matches!(outcome, Outcome::Remove(_));
             let Some(change) = outcome.into_change() else {
                 let object = resource.present(&current).into_owned();
-                return Ok(Some(Deleted { object, gone: false }));
+                return Ok(Some(Deleted {
+                    object,
+                    gone: false,
+                }));
             };
             if options.dry_run {
                 let (Change::Put(object) | Change::Remove(object)) = change;
@@ -108,7 +129,8 @@ impl Api {
     /// Deletes every object of a kind, or marks it where a finalizer holds it.
     pub(super) async fn delete_all(&self, resource: &Resource) -> Result<(), Status> {
         for stored in self.store.list(&resource.collection, None).items {
-            self.delete_stored(resource, stored, &Options::default()).await?;
+            self.delete_stored(resource, stored, &Options::default())
+                .await?;
         }
         Ok(())
     }
@@ -117,9 +139,10 @@ impl Api {
 /// Decides what deleting `object` does. A definition waits for its objects.
 fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
     let how = match how.propagation {
-        None if resource.rules.orphans_by_default => {
-            Deletion { propagation: Some(Propagation::Orphan), ..how }
-        }
+        None if resource.rules.orphans_by_default => Deletion {
+            propagation: Some(Propagation::Orphan),
+            ..how
+        },
         _ => how,
     };
     if !resource.is_built_in(DEFINITIONS_GROUP, "CustomResourceDefinition") {
@@ -131,7 +154,10 @@ fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
             // The end of a definition is no new generation of it, and has no period of grace.
             if let Some(metadata) = marked["metadata"].as_object_mut() {
                 metadata.remove("deletionGracePeriodSeconds");
-                metadata.insert("generation".to_owned(), object["metadata"]["generation"].clone());
+                metadata.insert(
+                    "generation".to_owned(),
+                    object["metadata"]["generation"].clone(),
+                );
             }
             Outcome::Mark(marked)
         }
@@ -148,7 +174,11 @@ impl Options {
             in_body.or_else(|| call.query.text(key)).map(str::to_owned)
         };
         let mut errors = Vec::new();
-        let in_body = body["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let in_body = body["dryRun"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         let dry_run = parse_dry_run(in_body.chain(call.query.all("dryRun")), &mut errors);
         let policy = text("propagationPolicy");
         let orphan = body["orphanDependents"].as_bool();
@@ -160,7 +190,10 @@ impl Options {
         let grace_seconds = grace.or(call.query.number("gracePeriodSeconds")?);
         let expected = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
         Ok(Self {
-            how: Deletion { propagation, grace_seconds },
+            how: Deletion {
+                propagation,
+                grace_seconds,
+            },
             dry_run,
             uid: expected("uid"),
             resource_version: expected("resourceVersion"),
@@ -168,7 +201,10 @@ impl Options {
     }
 
     fn check_preconditions(&self, resource: &Resource, current: &Stored) -> Result<(), Status> {
-        let subject = Subject { group: &resource.group, resource: &resource.kind };
+        let subject = Subject {
+            group: &resource.group,
+            resource: &resource.kind,
+        };
         let name = &current.key.name;
         if let Some(uid) = self.uid.as_deref().filter(|uid| *uid != current.uid()) {
             let why = format!(
@@ -179,7 +215,11 @@ impl Options {
             return Err(Status::conflict(subject, name, &why));
         }
         let revision = current.revision.to_string();
-        if let Some(version) = self.resource_version.as_deref().filter(|it| **it != revision) {
+        if let Some(version) = self
+            .resource_version
+            .as_deref()
+            .filter(|it| **it != revision)
+        {
             let why = format!(
                 "the ResourceVersion in the precondition ({version}) does not match the \
                  ResourceVersion in record ({revision}). The object might have been modified"

@@ -16,12 +16,28 @@ const MINOR: &str = "36";
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const READ_WRITE: [&str; 3] = ["get", "patch", "update"];
-const ALL_VERBS: [&str; 8] =
-    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const ALL_VERBS: [&str; 8] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
 
 /// The same for custom resources, in the order in which a real server tells them.
-const CUSTOM_VERBS: [&str; 8] =
-    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const CUSTOM_VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 
 /// A part of a resource's objects with a path of its own.
 struct Subresource {
@@ -73,8 +89,13 @@ pub(crate) fn groups(kinds: &Kinds, headers: &HeaderMap) -> Response<ResponseBod
     if wants_aggregated_discovery(headers) {
         return aggregated(kinds, headers, |group| !group.is_empty());
     }
-    let groups = kinds.groups().into_iter().filter(|(name, _)| !name.is_empty());
-    let groups: Vec<Value> = groups.map(|(name, versions)| group_body(name, &versions)).collect();
+    let groups = kinds
+        .groups()
+        .into_iter()
+        .filter(|(name, _)| !name.is_empty());
+    let groups: Vec<Value> = groups
+        .map(|(name, versions)| group_body(name, &versions))
+        .collect();
     let body = json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups});
     respond::json(StatusCode::OK, &body)
 }
@@ -93,9 +114,8 @@ pub(crate) fn group(kinds: &Kinds, name: &str) -> Result<Value, Status> {
 }
 
 fn group_body(name: &str, versions: &[&str]) -> Value {
-    let entry = |version: &str| {
-        json!({"groupVersion": group_version(name, version), "version": version})
-    };
+    let entry =
+        |version: &str| json!({"groupVersion": group_version(name, version), "version": version});
     json!({
         "name": name,
         "versions": versions.iter().map(|version| entry(version)).collect::<Vec<Value>>(),
@@ -105,7 +125,10 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
 
 /// Answers `/api/v1` and `/apis/GROUP/VERSION`.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Value, Status> {
-    let resources: Vec<Value> = kinds.of_version(group, version).flat_map(|it| entries(it)).collect();
+    let resources: Vec<Value> = kinds
+        .of_version(group, version)
+        .flat_map(|it| entries(it))
+        .collect();
     if resources.is_empty() {
         return Err(Status::no_such_resource());
     }
@@ -157,7 +180,10 @@ fn verbs(resource: &Resource) -> Vec<&'static str> {
         return CUSTOM_VERBS.to_vec();
     }
     let is_namespace = resource.is_built_in("", "Namespace");
-    ALL_VERBS.into_iter().filter(|verb| !(is_namespace && *verb == "deletecollection")).collect()
+    ALL_VERBS
+        .into_iter()
+        .filter(|verb| !(is_namespace && *verb == "deletecollection"))
+        .collect()
 }
 
 fn subresources(resource: &Resource) -> Vec<Subresource> {
@@ -189,7 +215,12 @@ fn subresources(resource: &Resource) -> Vec<Subresource> {
         found.push(foreign("scale", "autoscaling", "Scale", &READ_WRITE));
     }
     if resource.is_built_in("", "ServiceAccount") {
-        found.push(foreign("token", "authentication.k8s.io", "TokenRequest", &["create"]));
+        found.push(foreign(
+            "token",
+            "authentication.k8s.io",
+            "TokenRequest",
+            &["create"],
+        ));
     }
     found
 }
@@ -200,7 +231,9 @@ fn aggregated(
     wanted: impl Fn(&str) -> bool,
 ) -> Response<ResponseBody> {
     let groups = kinds.groups().into_iter().filter(|(name, _)| wanted(name));
-    let items: Vec<Value> = groups.map(|(name, versions)| discovered(kinds, name, &versions)).collect();
+    let items: Vec<Value> = groups
+        .map(|(name, versions)| discovered(kinds, name, &versions))
+        .collect();
     let body = json!({
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -209,8 +242,12 @@ fn aggregated(
     });
     let text = serde_json::to_vec(&body).expect("JSON values have only string keys");
     let mut response = tagged(headers, text);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(AGGREGATED));
-    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(AGGREGATED));
+    response
+        .headers_mut()
+        .insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
 
@@ -218,19 +255,23 @@ fn discovered(kinds: &Kinds, group: &str, versions: &[&str]) -> Value {
     let versions: Vec<Value> = versions
         .iter()
         .map(|version| {
-            let resources: Vec<Value> =
-                kinds.of_version(group, version).map(|it| discovered_resource(it)).collect();
+            let resources: Vec<Value> = kinds
+                .of_version(group, version)
+                .map(|it| discovered_resource(it))
+                .collect();
             json!({"version": version, "resources": resources, "freshness": "Current"})
         })
         .collect();
-    let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
+    let metadata = if group.is_empty() {
+        json!({})
+    } else {
+        json!({"name": group})
+    };
     json!({"metadata": metadata, "versions": versions})
 }
 
 fn discovered_resource(resource: &Resource) -> Value {
-    let kind = |group: &str, version: &str, kind: &str| {
-        json!({"group": group, "version": version, "kind": kind})
-    };
+    let kind = |group: &str, version: &str, kind: &str| json!({"group": group, "version": version, "kind": kind});
     let mut entry = json!({
         "resource": resource.plural,
         "responseKind": kind(&resource.group, &resource.version, &resource.kind),
@@ -258,9 +299,14 @@ fn discovered_resource(resource: &Resource) -> Value {
 /// Answers with a body that clients keep by its tag, or tells them that theirs is still good.
 pub(crate) fn tagged(headers: &HeaderMap, body: Vec<u8>) -> Response<ResponseBody> {
     let tag = format!("\"{}\"", fingerprint(&body));
-    let known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let (code, body) =
-        if known { (StatusCode::NOT_MODIFIED, Vec::new()) } else { (StatusCode::OK, body) };
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let (code, body) = if known {
+        (StatusCode::NOT_MODIFIED, Vec::new())
+    } else {
+        (StatusCode::OK, body)
+    };
     let mut response = respond::bytes(code, "application/json", body.into());
     let tag = HeaderValue::from_str(&tag).expect("a tag is hexadecimal");
     response.headers_mut().insert(ETAG, tag);
@@ -269,5 +315,8 @@ pub(crate) fn tagged(headers: &HeaderMap, body: Vec<u8>) -> Response<ResponseBod
 
 /// Returns a text that stands for a body.
 pub(crate) fn fingerprint(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02X}")).collect()
+    Sha256::digest(body)
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
 }

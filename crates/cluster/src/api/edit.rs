@@ -5,15 +5,17 @@
 
 mod admit;
 mod apply;
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::call::rfc3339;
+use super::identity;
 use super::metadata;
 use super::options::{Validation, WriteOptions};
 use super::resource::Resource;
-use super::identity;
 use crate::managed::{self, Writer};
 use crate::names::{self, NameRule};
 use crate::schema::strict::Document;
@@ -68,7 +70,10 @@ pub(crate) struct Prepared {
 impl Edit<'_> {
     /// Makes a new object from a body.
     pub(crate) fn create(self, document: Document) -> Result<Prepared, Status> {
-        let Document { value: mut object, duplicates } = document;
+        let Document {
+            value: mut object,
+            duplicates,
+        } = document;
         identity::check_type(self.resource, &mut object)?;
         let warnings = self.prune(&mut object, &duplicates)?;
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
@@ -77,6 +82,7 @@ impl Edit<'_> {
         }
         self.generate_name(&mut object);
         self.start(&mut object)?;
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         let object = managed::update(&self.resource.schema, None, object, &self.writer());
         self.check(None, &object)?;
@@ -89,7 +95,10 @@ impl Edit<'_> {
             Replacement::Body(document) => self.update(old, document, false),
             Replacement::Patched(value) => {
                 let sent = value.to_string();
-                let document = Document { value, duplicates: Vec::new() };
+                let document = Document {
+                    value,
+                    duplicates: Vec::new(),
+                };
                 let updated = self.update(old, document, true);
                 updated.map_err(|status| status.blame_patch(&sent))
             }
@@ -97,7 +106,10 @@ impl Edit<'_> {
     }
 
     fn update(self, old: &Value, document: Document, patched: bool) -> Result<Prepared, Status> {
-        let Document { value: mut object, duplicates } = document;
+        let Document {
+            value: mut object,
+            duplicates,
+        } = document;
         identity::check_type(self.resource, &mut object)?;
         let warnings = self.prune(&mut object, &duplicates)?;
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
@@ -105,6 +117,7 @@ impl Edit<'_> {
         self.check_version(old, &object, patched)?;
         self.inherit(old, &mut object, patched);
         admit::on_update(self.resource, &mut object);
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(old, &mut object);
         let mut object = managed::update(&self.resource.schema, Some(old), object, &self.writer());
@@ -136,10 +149,12 @@ impl Edit<'_> {
     }
 
     fn unknown_fields(self, object: &mut Value, duplicates: &[String]) -> Vec<String> {
-        let twice = duplicates.iter().map(|path| format!("duplicate field {path:?}"));
+        let twice = duplicates
+            .iter()
+            .map(|path| format!("duplicate field {path:?}"));
         let unknown = self.resource.schema.prune(object);
         let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
-        let mut found: Vec<String> = twice.chain(unknown).collect();
+        let mut found: Vec<String> = unknown.chain(twice).collect();
         // A real server decodes the metadata before it looks at the rest.
         found.sort_by_key(|problem| !problem.contains("\"metadata."));
         found
@@ -167,7 +182,9 @@ impl Edit<'_> {
 impl Edit<'_> {
     fn generate_name(self, object: &mut Value) {
         let metadata = &mut object["metadata"];
-        let has_name = metadata["name"].as_str().is_some_and(|name| !name.is_empty());
+        let has_name = metadata["name"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty());
         if let (false, Some(prefix)) = (has_name, metadata["generateName"].as_str())
             && !prefix.is_empty()
         {
@@ -219,7 +236,9 @@ impl Edit<'_> {
             set_or_remove(object, "spec", old["spec"].clone());
         }
         // A patch that changes the uid is told so; a replaced object takes the one that is there.
-        let kept = SYSTEM_METADATA.iter().filter(|key| !patched || **key != "uid");
+        let kept = SYSTEM_METADATA
+            .iter()
+            .filter(|key| !patched || **key != "uid");
         for key in kept {
             set_or_remove(&mut object["metadata"], key, old["metadata"][key].clone());
         }
@@ -238,7 +257,7 @@ impl Edit<'_> {
     }
 
     /// Returns the part of an object that says what is wanted.
-    fn wanted<'v>(self, object: &'v Value) -> Vec<(&'v String, &'v Value)> {
+    fn wanted(self, object: &Value) -> Vec<(&String, &Value)> {
         let not_wanted = |key: &str| {
             matches!(key, "metadata" | "apiVersion" | "kind")
                 || (key == "status" && self.resource.has_status)
@@ -255,7 +274,9 @@ impl Edit<'_> {
     /// Refuses an update made from another state, or of another object, than the current one.
     fn check_version(self, old: &Value, object: &Value, patched: bool) -> Result<(), Status> {
         let subject = self.resource.subject();
-        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        let version = object["metadata"]["resourceVersion"]
+            .as_str()
+            .unwrap_or_default();
         if matches!(version, "" | "0") {
             if !patched && !self.resource.rules.unconditional_update {
                 let detail = "must be specified for an update";
@@ -288,7 +309,10 @@ impl Edit<'_> {
             return Err(self.unreadable(&error.to_string()));
         }
         let mut errors = names::validate_metadata(&object["metadata"], resource.namespaced, rule);
-        errors.extend(old.into_iter().flat_map(|old| metadata::check_update(old, object)));
+        errors.extend(
+            old.into_iter()
+                .flat_map(|old| metadata::check_update(old, object)),
+        );
         errors.extend(admit::check(resource, old, object));
         errors.extend(self.new_schema_errors(old, of_schema));
         if errors.is_empty() {
@@ -302,7 +326,9 @@ impl Edit<'_> {
     /// stricter, and must not lock out the objects that are there.
     fn new_schema_errors(self, old: Option<&Value>, found: Vec<FieldError>) -> Vec<FieldError> {
         let ratchets = self.resource.is_custom() && !found.is_empty();
-        let known = old.filter(|_| ratchets).map(|old| self.resource.schema.validate(old));
+        let known = old
+            .filter(|_| ratchets)
+            .map(|old| self.resource.schema.validate(old));
         let known = known.unwrap_or_default();
         let told_better = |error: &FieldError| {
             error.path.starts_with("metadata") || admit::checks_required_fields(self.resource)
@@ -322,11 +348,29 @@ impl Edit<'_> {
 }
 
 fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
-    object["metadata"].as_object_mut().expect("check_type has made it an object")
+    object["metadata"]
+        .as_object_mut()
+        .expect("check_type has made it an object")
+}
+
+/// Drops empty maps and lists, which metadata does not have on a real server.
+fn tidy_metadata(object: &mut Value) {
+    const COLLECTIONS: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
+    metadata_mut(object).retain(|key, value| {
+        let is_empty = match value {
+            Value::Object(fields) => fields.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Null => true,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        };
+        !(is_empty && COLLECTIONS.contains(&key.as_str()))
+    });
 }
 
 fn set_or_remove(object: &mut Value, key: &str, value: Value) {
-    let Some(fields) = object.as_object_mut() else { return };
+    let Some(fields) = object.as_object_mut() else {
+        return;
+    };
     if value.is_null() {
         fields.remove(key);
     } else {

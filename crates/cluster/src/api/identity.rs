@@ -57,7 +57,10 @@ fn check_custom(resource: &Resource, fields: &Map<String, Value>) -> Result<(), 
         return Err(Status::bad_request(message));
     }
     if text("kind") != resource.kind {
-        let subject = Subject { group: &resource.group, resource: text("kind") };
+        let subject = Subject {
+            group: &resource.group,
+            resource: text("kind"),
+        };
         let name = fields.get("metadata").map(|metadata| &metadata["name"]);
         let name = name.and_then(Value::as_str).unwrap_or_default();
         let detail = format!("must be {}", resource.kind);
@@ -69,7 +72,10 @@ fn check_custom(resource: &Resource, fields: &Map<String, Value>) -> Result<(), 
 
 /// A built-in object that does not say what it is, is what the URL says.
 fn check_built_in(resource: &Resource, fields: &mut Map<String, Value>) -> Result<(), Status> {
-    for (key, expected) in [("kind", resource.kind.clone()), ("apiVersion", resource.api_version())] {
+    for (key, expected) in [
+        ("kind", resource.kind.clone()),
+        ("apiVersion", resource.api_version()),
+    ] {
         let field = fields.entry(key).or_insert(Value::Null);
         if field.is_null() || field == "" {
             *field = expected.into();

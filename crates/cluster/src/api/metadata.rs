@@ -10,11 +10,16 @@ pub(crate) fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let uid = &new["metadata"]["uid"];
     if *uid != old["metadata"]["uid"] {
-        errors.push(FieldError::invalid("metadata.uid", uid, "field is immutable"));
+        errors.push(FieldError::invalid(
+            "metadata.uid",
+            uid,
+            "field is immutable",
+        ));
     }
     let before: Vec<&str> = texts(&old["metadata"]["finalizers"]).collect();
-    let added: Vec<&str> =
-        texts(&new["metadata"]["finalizers"]).filter(|it| !before.contains(it)).collect();
+    let added: Vec<&str> = texts(&new["metadata"]["finalizers"])
+        .filter(|it| !before.contains(it))
+        .collect();
     if is_deleting(old) && !added.is_empty() {
         let listed: Vec<String> = added.iter().map(|it| format!("{it:?}")).collect();
         let detail = format!(
@@ -28,7 +33,10 @@ pub(crate) fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
 }
 
 fn texts(list: &Value) -> impl Iterator<Item = &str> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 #[cfg(test)]
@@ -46,6 +54,10 @@ mod tests {
         let old = object(json!(["a/b"]));
         assert!(check_update(&old, &object(json!([]))).is_empty());
         let errors = check_update(&old, &object(json!(["a/b", "c/d"])));
-        assert!(errors[0].message.ends_with("found new finalizers []string{\"c/d\"}"));
+        assert!(
+            errors[0]
+                .message
+                .ends_with("found new finalizers []string{\"c/d\"}")
+        );
     }
 }

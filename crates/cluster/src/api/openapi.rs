@@ -38,7 +38,13 @@ impl Documents {
             let document = document(kinds, group, version);
             let body = serde_json::to_vec(&document).expect("JSON values have only string keys");
             let hash = fingerprint(&body);
-            (path(group, version), Document { body: body.into(), hash })
+            (
+                path(group, version),
+                Document {
+                    body: body.into(),
+                    hash,
+                },
+            )
         });
         Self(documents.collect())
     }
@@ -50,13 +56,20 @@ impl Documents {
             (path.clone(), json!({"serverRelativeURL": url}))
         });
         let body = json!({"paths": Value::Object(paths.collect())});
-        tagged(headers, serde_json::to_vec(&body).expect("JSON values have only string keys"))
+        tagged(
+            headers,
+            serde_json::to_vec(&body).expect("JSON values have only string keys"),
+        )
     }
 
     /// Answers `/openapi/v3/PATH`.
     pub(crate) fn one(&self, path: &str) -> Result<Response<ResponseBody>, Status> {
         let document = self.0.get(path).ok_or_else(Status::no_such_resource)?;
-        Ok(respond::bytes(StatusCode::OK, "application/json", document.body.clone()))
+        Ok(respond::bytes(
+            StatusCode::OK,
+            "application/json",
+            document.body.clone(),
+        ))
     }
 }
 
@@ -65,8 +78,10 @@ impl Documents {
 /// `kubectl` falls back to it for kinds that it does not find elsewhere, and takes a missing
 /// document for a broken server; told that there is nothing, it says that the kind is unknown.
 pub(crate) fn version_2(headers: &HeaderMap) -> Response<ResponseBody> {
-    const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    let accept = headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    let accept = headers
+        .get(http::header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("proto-openapi.spec.v2")) {
         // The empty message is a document without paths and definitions.
         return respond::bytes(StatusCode::OK, PROTOBUF, Bytes::new());
@@ -102,7 +117,11 @@ fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
 
 fn add_paths(resource: &Resource, schema: &str, paths: &mut Map<String, Value>) {
     let root = path(&resource.group, &resource.version);
-    let space = if resource.namespaced { "namespaces/{namespace}/" } else { "" };
+    let space = if resource.namespaced {
+        "namespaces/{namespace}/"
+    } else {
+        ""
+    };
     let collection = format!("/{root}/{space}{}", resource.plural);
     let content = json!({"application/json": {"schema": reference(schema)}});
     let answer = json!({"200": {"description": "OK", "content": content}});
@@ -130,9 +149,7 @@ fn add_paths(resource: &Resource, schema: &str, paths: &mut Map<String, Value>) 
 }
 
 fn parameters(action: &str) -> Value {
-    let query = |name: &str, kind: &str| {
-        json!({"name": name, "in": "query", "schema": {"type": kind, "uniqueItems": true}})
-    };
+    let query = |name: &str, kind: &str| json!({"name": name, "in": "query", "schema": {"type": kind, "uniqueItems": true}});
     match action {
         "put" | "post" => json!([
             query("dryRun", "string"),
@@ -171,9 +188,10 @@ fn reference(name: &str) -> Value {
 
 /// Adds the schema of a resource, and those it refers to; returns its name.
 fn add_schema(resource: &Resource, schemas: &mut Map<String, Value>) -> String {
-    if let (false, Some(kind)) =
-        (resource.is_custom(), builtin::find(&resource.group, &resource.plural))
-    {
+    if let (false, Some(kind)) = (
+        resource.is_custom(),
+        builtin::find(&resource.group, &resource.plural),
+    ) {
         add_definition(kind.definition, schemas);
         return kind.definition.to_owned();
     }
@@ -195,7 +213,9 @@ fn add_schema(resource: &Resource, schemas: &mut Map<String, Value>) -> String {
 
 /// Adds a built-in definition and everything it refers to.
 fn add_definition(name: &str, schemas: &mut Map<String, Value>) {
-    let Some(definition) = builtin::definitions().get(name) else { return };
+    let Some(definition) = builtin::definitions().get(name) else {
+        return;
+    };
     if schemas.contains_key(name) {
         return;
     }
@@ -216,10 +236,14 @@ fn lengthen_references(schema: &mut Value, referred: &mut Vec<String>) {
                 referred.push(target.clone());
                 *target = format!("{REFERENCE_PREFIX}{target}");
             }
-            fields.values_mut().for_each(|child| lengthen_references(child, referred));
+            fields
+                .values_mut()
+                .for_each(|child| lengthen_references(child, referred));
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|child| lengthen_references(child, referred));
+            items
+                .iter_mut()
+                .for_each(|child| lengthen_references(child, referred));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

@@ -44,19 +44,37 @@ impl WriteOptions {
         if !errors.is_empty() {
             return Err(Status::invalid_options(kind, &errors));
         }
-        let manager =
-            if manager.is_empty() { default_manager(headers) } else { manager.to_owned() };
-        Ok(Self { dry_run, manager, validation })
+        let manager = if manager.is_empty() {
+            default_manager(headers)
+        } else {
+            manager.to_owned()
+        };
+        Ok(Self {
+            dry_run,
+            manager,
+            validation,
+        })
     }
 }
 
 fn check_manager(manager: &str, errors: &mut Vec<FieldError>) {
     if manager.len() > MAX_MANAGER_BYTES {
-        errors.push(FieldError::too_long("fieldManager", MAX_MANAGER_BYTES as u64));
+        errors.push(FieldError::too_long(
+            "fieldManager",
+            MAX_MANAGER_BYTES as u64,
+        ));
     }
-    if manager.chars().any(char::is_control) {
-        let detail = "should only contain printable characters";
-        errors.push(FieldError::invalid("fieldManager", &manager.into(), detail));
+    let unprintable = manager
+        .char_indices()
+        .find(|(_, character)| character.is_control());
+    if let Some((position, character)) = unprintable {
+        let code = u32::from(character);
+        let detail = format!("invalid character U+{code:04X} (at position {position})");
+        errors.push(FieldError::invalid(
+            "fieldManager",
+            &manager.into(),
+            &detail,
+        ));
     }
 }
 
@@ -67,7 +85,11 @@ pub(crate) fn parse_dry_run<'a>(
 ) -> bool {
     let values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
     if values.iter().any(|value| *value != "All") {
-        errors.push(FieldError::not_supported("dryRun", &json!(values), &["All".into()]));
+        errors.push(FieldError::not_supported(
+            "dryRun",
+            &json!(values),
+            &["All".into()],
+        ));
     }
     !values.is_empty()
 }
@@ -79,7 +101,11 @@ fn parse_validation(query: &Query, errors: &mut Vec<FieldError>) -> Validation {
         "Strict" => Validation::Strict,
         other => {
             let allowed = ["", "Ignore", "Strict", "Warn"].map(Value::from);
-            errors.push(FieldError::not_supported("fieldValidation", &other.into(), &allowed));
+            errors.push(FieldError::not_supported(
+                "fieldValidation",
+                &other.into(),
+                &allowed,
+            ));
             Validation::Warn
         }
     }
@@ -87,10 +113,24 @@ fn parse_validation(query: &Query, errors: &mut Vec<FieldError>) -> Validation {
 
 /// Returns the manager of a client that names none: its program, as in `kubectl/v1.36 (linux)`.
 fn default_manager(headers: &HeaderMap) -> String {
-    let agent = headers.get(http::header::USER_AGENT).and_then(|agent| agent.to_str().ok());
-    let program = agent.unwrap_or_default().split('/').next().unwrap_or_default();
-    let program: String = program.chars().filter(|it| !it.is_control()).take(128).collect();
-    if program.is_empty() { "unknown".to_owned() } else { program }
+    let agent = headers
+        .get(http::header::USER_AGENT)
+        .and_then(|agent| agent.to_str().ok());
+    let program = agent
+        .unwrap_or_default()
+        .split('/')
+        .next()
+        .unwrap_or_default();
+    let program: String = program
+        .chars()
+        .filter(|it| !it.is_control())
+        .take(128)
+        .collect();
+    if program.is_empty() {
+        "unknown".to_owned()
+    } else {
+        program
+    }
 }
 
 /// How `resourceVersion` of a read is meant.
@@ -135,22 +175,23 @@ impl ListOptions {
         let labels = LabelSelector::parse(query.get("labelSelector").unwrap_or_default())
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let watch = query.flag("watch");
-        let initial_events = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
+        let initial_events = query
+            .get("sendInitialEvents")
+            .map(|_| query.flag("sendInitialEvents"));
         check_version_match(query, watch, initial_events)?;
-        let continue_token = query.text("continue").map(str::to_owned);
-        let version = parse_version(query, watch)?;
-        if continue_token.is_some() && !matches!(version, Version::Latest | Version::Any) {
-            let message = "specifying resource version is not allowed when using continue";
-            return Err(Status::bad_request(message));
-        }
         Ok(Self {
             labels,
             fields: query.get("fieldSelector").unwrap_or_default().to_owned(),
-            limit: query.number("limit")?.and_then(|limit| usize::try_from(limit).ok()).filter(|it| *it > 0),
-            continue_token,
-            version,
+            limit: query
+                .number("limit")?
+                .and_then(|limit| usize::try_from(limit).ok())
+                .filter(|it| *it > 0),
+            continue_token: query.text("continue").map(str::to_owned),
+            version: parse_version(query, watch)?,
             watch,
-            timeout_seconds: query.number("timeoutSeconds")?.and_then(|it| u64::try_from(it).ok()),
+            timeout_seconds: query
+                .number("timeoutSeconds")?
+                .and_then(|it| u64::try_from(it).ok()),
             bookmarks: query.flag("allowWatchBookmarks"),
             initial_events,
         })
@@ -158,7 +199,9 @@ impl ListOptions {
 }
 
 fn parse_version(query: &Query, watch: bool) -> Result<Version, Status> {
-    let Some(text) = query.text("resourceVersion") else { return Ok(Version::Latest) };
+    let Some(text) = query.text("resourceVersion") else {
+        return Ok(Version::Latest);
+    };
     let number: u64 = text.parse().map_err(|_| {
         let why = format!(
             "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: \
@@ -193,7 +236,11 @@ fn check_version_match(
         }
         check_list_match(chosen, query, &mut errors);
     }
-    if errors.is_empty() { Ok(()) } else { Err(Status::invalid_options("ListOptions", &errors)) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Status::invalid_options("ListOptions", &errors))
+    }
 }
 
 fn check_watch_match(
@@ -210,8 +257,12 @@ fn check_watch_match(
         }
         (Some(chosen), initial) => {
             let detail = match initial {
-                None => "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-                Some(_) => "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                None => {
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+                }
+                Some(_) => {
+                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+                }
             };
             errors.push(FieldError::forbidden(field, detail));
             if chosen != "NotOlderThan" {
@@ -252,14 +303,21 @@ mod tests {
     }
 
     fn write(query: &str) -> Result<WriteOptions, Status> {
-        WriteOptions::parse(&Query::parse(query).unwrap(), &HeaderMap::new(), "CreateOptions")
+        WriteOptions::parse(
+            &Query::parse(query).unwrap(),
+            &HeaderMap::new(),
+            "CreateOptions",
+        )
     }
 
     #[test]
     fn resource_versions_are_read_with_their_match() {
         assert_eq!(list("").unwrap().version, Version::Latest);
         assert_eq!(list("resourceVersion=0").unwrap().version, Version::Any);
-        assert_eq!(list("resourceVersion=7").unwrap().version, Version::NotOlderThan(7));
+        assert_eq!(
+            list("resourceVersion=7").unwrap().version,
+            Version::NotOlderThan(7)
+        );
         let exact = list("resourceVersion=7&resourceVersionMatch=Exact").unwrap();
         assert_eq!(exact.version, Version::Exact(7));
     }
@@ -306,7 +364,10 @@ mod tests {
     fn the_program_of_the_user_agent_is_the_default_manager() {
         let mut headers = HeaderMap::new();
         assert_eq!(default_manager(&headers), "unknown");
-        headers.insert("user-agent", "kubectl/v1.36.3 (linux/amd64)".parse().unwrap());
+        headers.insert(
+            "user-agent",
+            "kubectl/v1.36.3 (linux/amd64)".parse().unwrap(),
+        );
         assert_eq!(default_manager(&headers), "kubectl");
     }
 }

@@ -28,12 +28,18 @@ impl Query {
 
     /// Returns the first value of `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Returns every value of `key`.
     pub(crate) fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .filter(move |(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Returns the first value of `key` unless it is empty.
@@ -43,12 +49,15 @@ impl Query {
 
     /// Returns whether `key` is there and not `false` or `0`.
     pub(crate) fn flag(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|value| !matches!(value, "0" | "false" | "False" | "FALSE"))
+        self.get(key)
+            .is_some_and(|value| !matches!(value, "0" | "false" | "False" | "FALSE"))
     }
 
     /// Returns the whole number in `key`.
     pub(crate) fn number(&self, key: &str) -> Result<Option<i64>, Status> {
-        let Some(text) = self.text(key) else { return Ok(None) };
+        let Some(text) = self.text(key) else {
+            return Ok(None);
+        };
         text.parse().map(Some).map_err(|_| {
             let message = format!("strconv.ParseInt: parsing {text:?}: invalid syntax");
             Status::bad_request(message)
@@ -79,7 +88,9 @@ mod tests {
     #[test]
     fn a_flag_is_set_by_anything_but_a_no() {
         let query = Query::parse("a=true&b=1&c=false&d=0&e").unwrap();
-        let set: Vec<bool> = ["a", "b", "c", "d", "e", "f"].map(|key| query.flag(key)).to_vec();
+        let set: Vec<bool> = ["a", "b", "c", "d", "e", "f"]
+            .map(|key| query.flag(key))
+            .to_vec();
         assert_eq!(set, [true, true, false, false, true, false]);
     }
 

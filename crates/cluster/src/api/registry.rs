@@ -44,9 +44,14 @@ impl Registry {
     /// Reads the definitions of `store`.
     pub(crate) fn load(store: &Store) -> Self {
         let built_in = built_in::resources().into_iter().map(Arc::new).collect();
-        let kinds = Kinds { built_in, ..Kinds::default() };
-        let registry =
-            Self { kinds: RwLock::new(Arc::new(kinds)), refreshing: Mutex::new(()) };
+        let kinds = Kinds {
+            built_in,
+            ..Kinds::default()
+        };
+        let registry = Self {
+            kinds: RwLock::new(Arc::new(kinds)),
+            refreshing: Mutex::new(()),
+        };
         registry.refresh(store);
         registry
     }
@@ -65,12 +70,25 @@ impl Registry {
             let name = stored.key.name.to_string();
             let resources = match known.custom.get(&name) {
                 Some(same) if same.revision == stored.revision => same.resources.clone(),
-                _ => definition::resources(stored).into_iter().map(Arc::new).collect(),
+                _ => definition::resources(stored)
+                    .into_iter()
+                    .map(Arc::new)
+                    .collect(),
             };
-            (name, Definition { revision: stored.revision, resources })
+            (
+                name,
+                Definition {
+                    revision: stored.revision,
+                    resources,
+                },
+            )
         });
         let built_in = known.built_in.clone();
-        let kinds = Kinds { built_in, custom: custom.collect(), documents: OnceLock::new() };
+        let kinds = Kinds {
+            built_in,
+            custom: custom.collect(),
+            documents: OnceLock::new(),
+        };
         *self.kinds.write() = Arc::new(kinds);
     }
 }
@@ -78,14 +96,15 @@ impl Registry {
 impl Kinds {
     /// Returns every resource of every version.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Resource>> {
-        self.built_in.iter().chain(self.custom.values().flat_map(|it| &it.resources))
+        self.built_in
+            .iter()
+            .chain(self.custom.values().flat_map(|it| &it.resources))
     }
 
     /// Finds a resource by its path.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
-        let is_it = |it: &&Arc<Resource>| {
-            it.plural == plural && it.group == group && it.version == version
-        };
+        let is_it =
+            |it: &&Arc<Resource>| it.plural == plural && it.group == group && it.version == version;
         self.all().find(is_it).cloned()
     }
 
@@ -93,7 +112,9 @@ impl Kinds {
     pub(crate) fn groups(&self) -> Vec<(&str, Vec<&str>)> {
         let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
         for resource in self.all() {
-            let position = groups.iter().position(|(group, _)| *group == resource.group);
+            let position = groups
+                .iter()
+                .position(|(group, _)| *group == resource.group);
             let position = position.unwrap_or_else(|| {
                 groups.push((&resource.group, Vec::new()));
                 groups.len() - 1
@@ -120,6 +141,7 @@ impl Kinds {
         group: &'a str,
         version: &'a str,
     ) -> impl Iterator<Item = &'a Arc<Resource>> {
-        self.all().filter(move |it| it.group == group && it.version == version)
+        self.all()
+            .filter(move |it| it.group == group && it.version == version)
     }
 }

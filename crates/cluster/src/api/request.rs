@@ -71,16 +71,25 @@ pub(crate) struct ResourcePath {
 pub(crate) fn parse(method: &Method, uri: &Uri) -> Result<Request, Status> {
     let length = uri.path().len() + uri.query().map_or(0, str::len);
     if length > MAX_URI_BYTES {
-        return Err(Status::bad_request(format!("the URL is longer than {MAX_URI_BYTES} bytes")));
+        return Err(Status::bad_request(format!(
+            "the URL is longer than {MAX_URI_BYTES} bytes"
+        )));
     }
     let segments = decode_path(uri.path())?;
     let target = parse_target(&segments)?;
     let query = Query::parse(uri.query().unwrap_or_default())?;
-    Ok(Request { method: method.clone(), target, query })
+    Ok(Request {
+        method: method.clone(),
+        target,
+        query,
+    })
 }
 
 fn decode_path(path: &str) -> Result<Vec<String>, Status> {
-    path.split('/').filter(|segment| !segment.is_empty()).map(decode_segment).collect()
+    path.split('/')
+        .filter(|segment| !segment.is_empty())
+        .map(decode_segment)
+        .collect()
 }
 
 fn decode_segment(segment: &str) -> Result<String, Status> {
@@ -130,7 +139,10 @@ fn below_version(group: &str, version: &str, rest: &[&str]) -> Result<Target, St
         }))
     };
     match rest {
-        [] => Ok(Target::GroupVersion { group: group.to_owned(), version: version.to_owned() }),
+        [] => Ok(Target::GroupVersion {
+            group: group.to_owned(),
+            version: version.to_owned(),
+        }),
         ["namespaces", _, "status" | "finalize"] => path("namespaces", None, &rest[1..]),
         ["namespaces", namespace, resource, tail @ ..] => path(resource, Some(namespace), tail),
         [resource, tail @ ..] => path(resource, None, tail),
@@ -160,23 +172,48 @@ mod tests {
     }
 
     fn some(texts: [&str; 6]) -> [Option<String>; 6] {
-        texts.map(|text| if text == "-" { None } else { Some(text.to_owned()) })
+        texts.map(|text| {
+            if text == "-" {
+                None
+            } else {
+                Some(text.to_owned())
+            }
+        })
     }
 
     #[test]
     fn paths_of_resources_are_taken_apart() {
         let cases = [
             ("/api/v1/pods", ["", "v1", "pods", "-", "-", "-"]),
-            ("/api/v1/namespaces", ["", "v1", "namespaces", "-", "-", "-"]),
-            ("/api/v1/namespaces/a", ["", "v1", "namespaces", "-", "a", "-"]),
-            ("/api/v1/namespaces/a/finalize", ["", "v1", "namespaces", "-", "a", "finalize"]),
-            ("/api/v1/namespaces/a/pods", ["", "v1", "pods", "a", "-", "-"]),
-            ("/apis/apps/v1/namespaces/a/deployments/d/scale", [
-                "apps", "v1", "deployments", "a", "d", "scale",
-            ]),
-            ("/apis/x.io/v1/things/t", ["x.io", "v1", "things", "-", "t", "-"]),
+            (
+                "/api/v1/namespaces",
+                ["", "v1", "namespaces", "-", "-", "-"],
+            ),
+            (
+                "/api/v1/namespaces/a",
+                ["", "v1", "namespaces", "-", "a", "-"],
+            ),
+            (
+                "/api/v1/namespaces/a/finalize",
+                ["", "v1", "namespaces", "-", "a", "finalize"],
+            ),
+            (
+                "/api/v1/namespaces/a/pods",
+                ["", "v1", "pods", "a", "-", "-"],
+            ),
+            (
+                "/apis/apps/v1/namespaces/a/deployments/d/scale",
+                ["apps", "v1", "deployments", "a", "d", "scale"],
+            ),
+            (
+                "/apis/x.io/v1/things/t",
+                ["x.io", "v1", "things", "-", "t", "-"],
+            ),
             ("/api/v1/pods/", ["", "v1", "pods", "-", "-", "-"]),
-            ("/api/v1/namespaces/a%2db/pods", ["", "v1", "pods", "a-b", "-", "-"]),
+            (
+                "/api/v1/namespaces/a%2db/pods",
+                ["", "v1", "pods", "a-b", "-", "-"],
+            ),
         ];
         for (path, expected) in cases {
             assert_eq!(resource(path), some(expected), "{path}");
@@ -187,13 +224,19 @@ mod tests {
     fn paths_that_are_no_resource_are_told_apart() {
         assert_eq!(target("/api").unwrap(), Target::CoreVersions);
         assert_eq!(target("/apis").unwrap(), Target::Groups);
-        assert_eq!(target("/apis/apps").unwrap(), Target::Group("apps".to_owned()));
+        assert_eq!(
+            target("/apis/apps").unwrap(),
+            Target::Group("apps".to_owned())
+        );
         assert_eq!(target("/readyz").unwrap(), Target::Health);
         assert_eq!(
             target("/openapi/v3/apis/apps/v1").unwrap(),
             Target::OpenApi(Some("apis/apps/v1".to_owned()))
         );
-        let core = Target::GroupVersion { group: String::new(), version: "v1".to_owned() };
+        let core = Target::GroupVersion {
+            group: String::new(),
+            version: "v1".to_owned(),
+        };
         assert_eq!(target("/api/v1").unwrap(), core);
     }
 

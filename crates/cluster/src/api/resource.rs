@@ -95,17 +95,27 @@ impl Resource {
 
     /// Names the resource in messages: `widgets.example.com`.
     pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject { group: &self.group, resource: &self.plural }
+        Subject {
+            group: &self.group,
+            resource: &self.plural,
+        }
     }
 
     /// Names the kind in messages: `Widget.example.com`.
     pub(crate) fn kind_subject(&self) -> Subject<'_> {
-        Subject { group: &self.group, resource: &self.kind }
+        Subject {
+            group: &self.group,
+            resource: &self.kind,
+        }
     }
 
     /// Returns the key of an object; `namespace` is ignored if the kind has none.
     pub(crate) fn key(&self, namespace: &str, name: &str) -> Key {
-        Key::new(&self.collection, if self.namespaced { namespace } else { "" }, name)
+        Key::new(
+            &self.collection,
+            if self.namespaced { namespace } else { "" },
+            name,
+        )
     }
 
     /// Returns whether a CustomResourceDefinition made this resource.
@@ -145,11 +155,19 @@ impl Resource {
 
     /// Returns an object of this version as it is stored.
     pub(crate) fn to_stored(&self, object: Value) -> Value {
-        if self.rules.is_converted_event { builtin::core_event(object) } else { object }
+        if self.rules.is_converted_event {
+            builtin::core_event(object)
+        } else {
+            object
+        }
     }
 }
 
 /// Returns `group/version`, or the version alone for the core group.
 pub(crate) fn group_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
 }

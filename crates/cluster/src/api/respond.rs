@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WARNING};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -20,10 +20,16 @@ const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_BYTES: usize = 256;
 
 /// Answers with a body that is there already.
-pub(crate) fn bytes(code: StatusCode, media_type: &'static str, body: Bytes) -> Response<ResponseBody> {
+pub(crate) fn bytes(
+    code: StatusCode,
+    media_type: &'static str,
+    body: Bytes,
+) -> Response<ResponseBody> {
     let mut response = Response::new(Full::new(body).boxed_unsync());
     *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
@@ -57,14 +63,16 @@ pub(crate) fn failure(status: &Status) -> Response<ResponseBody> {
 pub(crate) fn warn(response: &mut Response<ResponseBody>, warnings: &[String]) {
     for text in warnings.iter().take(MAX_WARNINGS) {
         if let Ok(value) = HeaderValue::from_str(&warning(text)) {
-            response.headers_mut().append(HeaderName::from(WARNING), value);
+            response.headers_mut().append(WARNING, value);
         }
     }
 }
 
 /// Quotes a text as the `Warning` header wants it.
 fn warning(text: &str) -> String {
-    let visible = text.chars().filter(|it| it.is_ascii() && !it.is_ascii_control());
+    let visible = text
+        .chars()
+        .filter(|it| it.is_ascii() && !it.is_ascii_control());
     let mut quoted = String::from("299 - \"");
     for character in visible.take(MAX_WARNING_BYTES) {
         if matches!(character, '"' | '\\') {
@@ -82,10 +90,16 @@ mod tests {
 
     #[test]
     fn warnings_are_quoted_and_bounded() {
-        assert_eq!(warning("unknown field \"foo\""), "299 - \"unknown field \\\"foo\\\"\"");
+        assert_eq!(
+            warning("unknown field \"foo\""),
+            "299 - \"unknown field \\\"foo\\\"\""
+        );
         assert!(warning(&"x".repeat(10_000)).len() < 300);
         let mut response = json(StatusCode::OK, &Value::Null);
         warn(&mut response, &vec!["a\nb".to_owned(); 50]);
-        assert_eq!(response.headers().get_all(WARNING).iter().count(), MAX_WARNINGS);
+        assert_eq!(
+            response.headers().get_all(WARNING).iter().count(),
+            MAX_WARNINGS
+        );
     }
 }

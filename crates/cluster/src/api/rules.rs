@@ -25,25 +25,39 @@ impl Rules {
         is_converted_event: false,
     };
 
-    const PLAIN: Self = Self { unconditional_update: true, ..Self::CUSTOM };
+    const PLAIN: Self = Self {
+        unconditional_update: true,
+        ..Self::CUSTOM
+    };
 
     /// Returns the rules of a built-in kind.
     pub(crate) fn built_in(group: &str, plural: &str) -> Self {
         match (group, plural) {
             ("", "pods" | "serviceaccounts" | "persistentvolumes" | "persistentvolumeclaims") => {
-                Self { answers_deletes_with_object: true, ..Self::PLAIN }
+                Self {
+                    answers_deletes_with_object: true,
+                    ..Self::PLAIN
+                }
             }
-            ("", "events" | "services") | ("rbac.authorization.k8s.io", _) => {
-                Self { creates_on_update: true, ..Self::PLAIN }
-            }
-            ("events.k8s.io", "events") => {
-                Self { creates_on_update: true, is_converted_event: true, ..Self::PLAIN }
-            }
-            ("coordination.k8s.io", "leases") => {
-                Self { unconditional_update: false, creates_on_update: true, ..Self::PLAIN }
-            }
+            ("", "events" | "services") | ("rbac.authorization.k8s.io", _) => Self {
+                creates_on_update: true,
+                ..Self::PLAIN
+            },
+            ("events.k8s.io", "events") => Self {
+                creates_on_update: true,
+                is_converted_event: true,
+                ..Self::PLAIN
+            },
+            ("coordination.k8s.io", "leases") => Self {
+                unconditional_update: false,
+                creates_on_update: true,
+                ..Self::PLAIN
+            },
             ("apiextensions.k8s.io", _) => Self::CUSTOM,
-            ("batch", "jobs") => Self { orphans_by_default: true, ..Self::PLAIN },
+            ("batch", "jobs") => Self {
+                orphans_by_default: true,
+                ..Self::PLAIN
+            },
             _ => Self::PLAIN,
         }
     }

@@ -22,10 +22,17 @@ const ATTEMPTS: usize = 32;
 impl Api {
     /// Answers a request on `scale`.
     pub(super) async fn scale(&self, call: &Call) -> Result<Reply, Status> {
-        let scale = call.resource.scale.as_ref().ok_or_else(Status::no_such_resource)?;
+        let scale = call
+            .resource
+            .scale
+            .as_ref()
+            .ok_or_else(Status::no_such_resource)?;
         let options = match call.verb {
             Verb::Get => {
-                let stored = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
+                let stored = self
+                    .store
+                    .get(&call.key())
+                    .ok_or_else(|| call.not_found())?;
                 return Ok(Reply::ok(shown(scale, &call.resource.present(&stored))));
             }
             Verb::Update => WriteOptions::parse(&call.query, &call.headers, "UpdateOptions")?,
@@ -33,14 +40,20 @@ impl Api {
             _ => return Err(Status::method_not_allowed()),
         };
         for _ in 0..ATTEMPTS {
-            let current = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
+            let current = self
+                .store
+                .get(&call.key())
+                .ok_or_else(|| call.not_found())?;
             let old = call.resource.present(&current);
             let wanted = match call.verb {
                 Verb::Update => call.payload.object("Scale")?.value,
                 _ => patched(call, &shown(scale, &old))?,
             };
             let object = scaled(scale, &old, &wanted, &call.name)?;
-            let document = Document { value: object, duplicates: Vec::new() };
+            let document = Document {
+                value: object,
+                duplicates: Vec::new(),
+            };
             let prepared = edit(call, &options).replace(&old, Replacement::Body(document))?;
             if options.dry_run {
                 return Ok(Reply::ok(shown(scale, &prepared.object)));
@@ -48,7 +61,11 @@ impl Api {
             let object = call.resource.to_stored(prepared.object);
             if let Some(stored) = self.replace(&call.resource, &current, object).await? {
                 let body = shown(scale, &call.resource.present(&stored));
-                return Ok(Reply { code: StatusCode::OK, body, warnings: Vec::new() });
+                return Ok(Reply {
+                    code: StatusCode::OK,
+                    body,
+                    warnings: Vec::new(),
+                });
             }
         }
         Err(Status::modified(call.resource.subject(), &call.name))
@@ -57,9 +74,16 @@ impl Api {
 
 /// Returns the object with the replicas that a Scale asks for.
 fn scaled(scale: &Scale, old: &Value, wanted: &Value, name: &str) -> Result<Value, Status> {
-    let subject = Subject { group: "autoscaling", resource: "Scale" };
+    let subject = Subject {
+        group: "autoscaling",
+        resource: "Scale",
+    };
     let replicas = &wanted["spec"]["replicas"];
-    let replicas = if replicas.is_null() { json!(0) } else { replicas.clone() };
+    let replicas = if replicas.is_null() {
+        json!(0)
+    } else {
+        replicas.clone()
+    };
     if replicas.as_i64().is_none_or(|replicas| replicas < 0) {
         let detail = "must be greater than or equal to 0";
         let error = FieldError::invalid("spec.replicas", &replicas, detail);
@@ -82,7 +106,13 @@ fn scaled(scale: &Scale, old: &Value, wanted: &Value, name: &str) -> Result<Valu
 }
 
 fn shown(scale: &Scale, object: &Value) -> Value {
-    let metadata = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+    let metadata = [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ];
     let metadata = metadata.iter().filter_map(|key| {
         let value = object["metadata"].get(key)?;
         Some(((*key).to_owned(), value.clone()))
@@ -97,7 +127,10 @@ fn shown(scale: &Scale, object: &Value) -> Value {
     if let Some(replicas) = at(object, &scale.spec_replicas).as_i64() {
         shown["spec"]["replicas"] = replicas.into();
     }
-    let selector = scale.selector.as_ref().map(|path| selector_text(at(object, path)));
+    let selector = scale
+        .selector
+        .as_ref()
+        .map(|path| selector_text(at(object, path)));
     if let Some(selector) = selector.filter(|text| !text.is_empty()) {
         shown["status"]["selector"] = selector.into_owned().into();
     }
@@ -117,5 +150,6 @@ fn selector_text(selector: &Value) -> Cow<'_, str> {
 }
 
 fn at<'v>(object: &'v Value, path: &[String]) -> &'v Value {
-    path.iter().fold(object, |value, step| &value[step.as_str()])
+    path.iter()
+        .fold(object, |value, step| &value[step.as_str()])
 }

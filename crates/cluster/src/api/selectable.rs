@@ -53,13 +53,18 @@ pub(crate) fn built_in(group: &str, plural: &str) -> Vec<Selectable> {
         ("batch", "jobs") => &["status.successful"],
         _ => &[],
     };
-    fields.iter().filter_map(|field| selectable(field)).collect()
+    fields
+        .iter()
+        .filter_map(|field| selectable(field))
+        .collect()
 }
 
 /// Returns the field that a path such as `.spec.color` selects by.
 pub(crate) fn selectable(path: &str) -> Option<Selectable> {
     let label = path.trim_start_matches('.').to_owned();
-    JsonPath::relaxed(path).ok().map(|path| Selectable { label, path })
+    JsonPath::relaxed(path)
+        .ok()
+        .map(|path| Selectable { label, path })
 }
 
 /// Reads a field selector against the kind it is used on.
@@ -90,10 +95,14 @@ fn unknown_field(field: &str, resource: &Resource) -> String {
 /// Returns whether an object, as its kind shows it, has the selected fields.
 pub(crate) fn matches(selector: &FieldSelector, resource: &Resource, object: &Value) -> bool {
     selector.matches(|field| match field {
-        "metadata.name" => object["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
-        "metadata.namespace" => {
-            object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned()
-        }
+        "metadata.name" => object["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        "metadata.namespace" => object["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         _ => value(field, resource, object),
     })
 }

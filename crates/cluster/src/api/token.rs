@@ -24,16 +24,31 @@ impl Api {
         if !request.is_object() || kind != "TokenRequest" {
             return Err(Status::bad_request("the body must be a TokenRequest"));
         }
-        let stored = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
-        let seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(DEFAULT_SECONDS);
+        let stored = self
+            .store
+            .get(&call.key())
+            .ok_or_else(|| call.not_found())?;
+        let seconds = request["spec"]["expirationSeconds"]
+            .as_i64()
+            .unwrap_or(DEFAULT_SECONDS);
         check_lifetime(seconds)?;
-        let audiences = request["spec"]["audiences"].as_array().into_iter().flatten();
-        let audiences: Vec<String> =
-            audiences.filter_map(Value::as_str).map(str::to_owned).collect();
-        let account =
-            Account { namespace: &call.namespace, name: &call.name, uid: stored.uid() };
+        let audiences = request["spec"]["audiences"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let audiences: Vec<String> = audiences
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        let account = Account {
+            namespace: &call.namespace,
+            name: &call.name,
+            uid: stored.uid(),
+        };
         let lifetime = Duration::from_secs(seconds.unsigned_abs());
-        let issued = self.auth.issue(account, &audiences, lifetime, Timestamp::now());
+        let issued = self
+            .auth
+            .issue(account, &audiences, lifetime, Timestamp::now());
         request["kind"] = "TokenRequest".into();
         request["apiVersion"] = "authentication.k8s.io/v1".into();
         request["metadata"] = json!({
@@ -55,6 +70,9 @@ fn check_lifetime(seconds: i64) -> Result<(), Status> {
         _ => "may not specify a duration larger than 2^32 seconds",
     };
     let error = FieldError::invalid("spec.expirationSeconds", &seconds.into(), detail);
-    let subject = Subject { group: "authentication.k8s.io", resource: "TokenRequest" };
+    let subject = Subject {
+        group: "authentication.k8s.io",
+        resource: "TokenRequest",
+    };
     Err(Status::invalid(subject, "", &[error]))
 }

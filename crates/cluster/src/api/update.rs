@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Api;
 use super::call::{Call, Reply};
-use super::create::{edit, refusal, refuse_while_terminating};
+use super::create::{NotStored, edit, refusal, refuse_while_terminating};
 use super::edit::{Prepared, Replacement};
 use super::identity;
 use super::options::WriteOptions;
@@ -55,7 +55,8 @@ impl Api {
             let prepared = edit(call, &options).create(document)?;
             return Ok(self.store_new(call, &options, prepared).await?);
         }
-        self.change(call, &options, &Mutation::Replace(document)).await
+        self.change(call, &options, &Mutation::Replace(document))
+            .await
     }
 
     /// Answers a PATCH.
@@ -68,7 +69,11 @@ impl Api {
         {
             refuse_while_terminating(&call.resource)?;
             let prepared = edit(call, &options).apply(None, document.clone(), false)?;
-            return Ok(self.store_new(call, &options, prepared).await?);
+            match self.store_new(call, &options, prepared).await {
+                // Someone else has made it in the meantime, so there is something to merge into.
+                Err(NotStored::Taken { .. }) => {}
+                made => return Ok(made?),
+            }
         }
         self.change(call, &options, &change).await
     }
@@ -81,7 +86,10 @@ impl Api {
         change: &Mutation,
     ) -> Result<Reply, Status> {
         for _ in 0..ATTEMPTS {
-            let current = self.store.get(&call.key()).ok_or_else(|| call.not_found())?;
+            let current = self
+                .store
+                .get(&call.key())
+                .ok_or_else(|| call.not_found())?;
             let prepared = self.prepare(call, options, change, &current)?;
             if options.dry_run {
                 let shown = call.view().object(Cow::Owned(prepared.object));
@@ -118,7 +126,10 @@ impl Api {
                 patch::strategic(&call.resource.schema, old.clone().into_owned(), patch)
             }
         };
-        edit.replace(&old, Replacement::Patched(patched.map_err(unfit)?))
+        edit.replace(
+            &old,
+            Replacement::Patched(patched.map_err(|error| unfit(&error))?),
+        )
     }
 
     /// Stores the new state of an object that is at `current`; `None` if it no longer is.
@@ -141,7 +152,12 @@ impl Api {
     ) -> Result<Option<Arc<Stored>>, Status> {
         let key = current.key.clone();
         let expect = Expect::Revision(current.revision);
-        let write = Write { key, expect, change, needs_namespace: false };
+        let write = Write {
+            key,
+            expect,
+            change,
+            needs_namespace: false,
+        };
         match self.store.write(write).await {
             Ok(stored) => {
                 self.note_change(resource);
@@ -150,7 +166,12 @@ impl Api {
             Err(Refused::Conflict { .. }) => Ok(None),
             Err(refused) => {
                 let key = &current.key;
-                Err(refusal(refused, resource.subject(), &key.namespace, &key.name))
+                Err(refusal(
+                    &refused,
+                    resource.subject(),
+                    &key.namespace,
+                    &key.name,
+                ))
             }
         }
     }
@@ -160,13 +181,11 @@ impl Api {
 /// objects that are computed.
 pub(super) fn patched(call: &Call, object: &Value) -> Result<Value, Status> {
     match read_patch(call)? {
-        Mutation::Json(patch) => patch::json(object, &patch).map_err(unfit),
+        Mutation::Json(patch) => patch::json(object, &patch).map_err(|error| unfit(&error)),
         Mutation::Merge(patch) | Mutation::Strategic(patch) => {
             Ok(patch::merge(object.clone(), &patch))
         }
-        Mutation::Replace(_) | Mutation::Apply(..) => {
-            Err(Status::unsupported_media_type(&accepted(!call.resource.is_custom())))
-        }
+        Mutation::Replace(_) | Mutation::Apply(..) => Err(unsupported(!call.resource.is_custom())),
     }
 }
 
@@ -187,9 +206,12 @@ fn read_patch(call: &Call) -> Result<Mutation, Status> {
                 let error = FieldError::required("fieldManager", "is required for apply patch");
                 return Err(Status::invalid_options("PatchOptions", &[error]));
             }
-            Ok(Mutation::Apply(call.payload.applied()?, call.query.flag("force")))
+            Ok(Mutation::Apply(
+                call.payload.applied()?,
+                call.query.flag("force"),
+            ))
         }
-        _ => Err(Status::unsupported_media_type(&accepted(strategic))),
+        _ => Err(unsupported(strategic)),
     }
 }
 
@@ -198,24 +220,24 @@ fn object_patch(call: &Call) -> Result<Value, Status> {
     if patch.is_object() {
         Ok(patch)
     } else {
-        Err(Status::bad_request("error decoding patch: a merge patch must be an object"))
+        Err(Status::bad_request(
+            "error decoding patch: a merge patch must be an object",
+        ))
     }
 }
 
-fn accepted(strategic: bool) -> String {
+fn unsupported(strategic: bool) -> Status {
     let mut types = vec![JSON_PATCH, MERGE_PATCH];
     if strategic {
         types.push(STRATEGIC_PATCH);
     }
     types.push(APPLY_PATCH);
-    types.join(", ")
+    Status::unsupported_media_type(&types.join(", "))
 }
 
-fn unfit(error: patch::Error) -> Status {
-    match &error {
-        patch::Error::Malformed(_) => {
-            Status::bad_request(format!("error decoding patch: {error}"))
-        }
+fn unfit(error: &patch::Error) -> Status {
+    match error {
+        patch::Error::Malformed(_) => Status::bad_request(format!("error decoding patch: {error}")),
         patch::Error::TooManyOperations { .. } => Status::patch_too_large(error.to_string()),
         patch::Error::Inapplicable(why) => Status::unprocessable_patch(why),
     }

@@ -49,7 +49,7 @@ impl View<'_> {
             Form::Metadata => metadata_of(&object),
             Form::Table => {
                 let version = object["metadata"]["resourceVersion"].clone();
-                self.table(&[object], json!({"resourceVersion": version}), true)
+                self.table(&[object], &json!({"resourceVersion": version}), true)
             }
         }
     }
@@ -60,13 +60,13 @@ impl View<'_> {
             Form::Object | Form::Metadata => self.object(object),
             Form::Table => {
                 let version = object["metadata"]["resourceVersion"].clone();
-                self.table(&[object], json!({"resourceVersion": version}), first)
+                self.table(&[object], &json!({"resourceVersion": version}), first)
             }
         }
     }
 
     /// Shows a list.
-    pub(crate) fn list(self, items: &[Cow<'_, Value>], metadata: Value) -> Value {
+    pub(crate) fn list(self, items: &[Cow<'_, Value>], metadata: &Value) -> Value {
         match self.form {
             Form::Table => self.table(items, metadata, true),
             Form::Metadata => {
@@ -93,16 +93,24 @@ impl View<'_> {
             Value::Object(fields) if !self.resource.is_custom() => {
                 let told = |key: &str| matches!(key, "kind" | "apiVersion");
                 let fields = fields.iter().filter(|(key, _)| !told(key));
-                Value::Object(fields.map(|(key, value)| (key.clone(), value.clone())).collect())
+                Value::Object(
+                    fields
+                        .map(|(key, value)| (key.clone(), value.clone()))
+                        .collect(),
+                )
             }
             other => other.clone(),
         }
     }
 
-    fn table(self, items: &[Cow<'_, Value>], metadata: Value, headers: bool) -> Value {
+    fn table(self, items: &[Cow<'_, Value>], metadata: &Value, headers: bool) -> Value {
         let now = Timestamp::now();
-        let definitions: Vec<Value> =
-            self.resource.columns.iter().map(|column| column.definition()).collect();
+        let definitions: Vec<Value> = self
+            .resource
+            .columns
+            .iter()
+            .map(|column| column.definition())
+            .collect();
         let rows: Vec<Value> = items.iter().map(|item| self.row(item, now)).collect();
         json!({
             "kind": "Table",
@@ -114,8 +122,12 @@ impl View<'_> {
     }
 
     fn row(self, object: &Value, now: Timestamp) -> Value {
-        let cells: Vec<Value> =
-            self.resource.columns.iter().map(|column| column.cell(object, now)).collect();
+        let cells: Vec<Value> = self
+            .resource
+            .columns
+            .iter()
+            .map(|column| column.cell(object, now))
+            .collect();
         let included = match self.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Metadata => metadata_of(object),
@@ -126,7 +138,10 @@ impl View<'_> {
 }
 
 fn metadata_of(object: &Value) -> Value {
-    let metadata = object.get("metadata").cloned().unwrap_or(Value::Object(Map::new()));
+    let metadata = object
+        .get("metadata")
+        .cloned()
+        .unwrap_or(Value::Object(Map::new()));
     json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",

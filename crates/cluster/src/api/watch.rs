@@ -40,6 +40,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
 /// How long before its end a watch tells how far it has come, so that the next one goes on there.
 const LAST_BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
+/// Clients count the time of a watch from their side of the wire, and complain of one that ends
+/// before it is up.
+const SLACK: Duration = Duration::from_millis(100);
+
 /// Events are gathered into frames of about this size.
 const FRAME_BYTES: usize = 64 * 1024;
 
@@ -75,11 +79,15 @@ impl Api {
             Version::NotOlderThan(after) | Version::Exact(after)
                 if options.initial_events != Some(true) =>
             {
-                Snapshot { revision: after, items: Vec::new() }
+                Snapshot {
+                    revision: after,
+                    items: Vec::new(),
+                }
             }
-            _ if options.initial_events == Some(false) => {
-                Snapshot { revision: self.store.revision(), items: Vec::new() }
-            }
+            _ if options.initial_events == Some(false) => Snapshot {
+                revision: self.store.revision(),
+                items: Vec::new(),
+            },
             _ => self.store.list(collection, namespace),
         };
         let Ok(source) = self.store.watch(collection, namespace, revision) else {
@@ -98,14 +106,15 @@ impl Api {
             owes_initial_end: options.initial_events == Some(true) && options.bookmarks,
             source,
             bookmarks: options.bookmarks.then(|| bookmark_interval(lasts)),
-            deadline: Box::pin(tokio::time::sleep(lasts)),
+            deadline: Box::pin(tokio::time::sleep(lasts + SLACK)),
             closing: self.closing.clone(),
             is_first: true,
             has_ended: false,
         };
-        Ok(streamed(stream::unfold(watcher, |mut watcher| async move {
-            watcher.next_frame().await.map(|frame| (frame, watcher))
-        })))
+        Ok(streamed(stream::unfold(
+            watcher,
+            |mut watcher| async move { watcher.next_frame().await.map(|frame| (frame, watcher)) },
+        )))
     }
 }
 
@@ -121,7 +130,9 @@ fn timeout(options: &ListOptions) -> Duration {
 
 /// Returns when bookmarks are due: regularly, counted back from shortly before the end.
 fn bookmark_interval(lasts: Duration) -> Interval {
-    let last = lasts.checked_sub(LAST_BOOKMARK_BEFORE_END).filter(|last| !last.is_zero());
+    let last = lasts
+        .checked_sub(LAST_BOOKMARK_BEFORE_END)
+        .filter(|last| !last.is_zero());
     let first = last.map_or(BOOKMARK_EVERY, |last| {
         let early = last.as_millis() % BOOKMARK_EVERY.as_millis();
         Duration::from_millis(u64::try_from(early).unwrap_or(0)).max(Duration::from_millis(1))
@@ -208,7 +219,10 @@ impl Watcher {
 
     /// Shows an event as what it means to those who see the selected objects only.
     fn event(&mut self, event: &Event, frame: &mut BytesMut) {
-        let matched = event.previous.as_ref().is_some_and(|it| self.filter.matches(it));
+        let matched = event
+            .previous
+            .as_ref()
+            .is_some_and(|it| self.filter.matches(it));
         let matches = event.kind != EventKind::Deleted && self.filter.matches(&event.current);
         match (matched, matches) {
             (false, false) => {}
@@ -223,7 +237,9 @@ impl Watcher {
 
     /// Shows an object that is no longer selected, as it was when it still was.
     fn lost(&mut self, event: &Event, frame: &mut BytesMut) {
-        let Some(previous) = &event.previous else { return };
+        let Some(previous) = &event.previous else {
+            return;
+        };
         let mut object = self.resource.present(previous).into_owned();
         object["metadata"]["resourceVersion"] = event.revision().to_string().into();
         self.shown("DELETED", Cow::Owned(object), frame);
@@ -245,7 +261,11 @@ impl Watcher {
     }
 
     fn shown(&mut self, kind: &str, object: Cow<'_, Value>, frame: &mut BytesMut) {
-        let view = View { resource: &self.resource, form: self.form, include: self.include };
+        let view = View {
+            resource: &self.resource,
+            form: self.form,
+            include: self.include,
+        };
         let object = view.event(object, self.is_first);
         self.is_first = false;
         frame.put(line(kind, &object));

@@ -165,9 +165,11 @@ pub(super) fn role_ref(object: &Value, _now: Timestamp) -> Value {
 pub(super) fn subjects(object: &Value, kind: &str) -> Value {
     let names: Vec<String> = list(object, "/subjects")
         .filter(|subject| text(subject, "/kind") == kind)
-        .map(|subject| match text(subject, "/namespace") {
-            "" => text(subject, "/name").to_owned(),
-            namespace => format!("{namespace}/{}", text(subject, "/name")),
+        .map(|subject| match kind {
+            "ServiceAccount" => {
+                format!("{}/{}", text(subject, "/namespace"), text(subject, "/name"))
+            }
+            _ => text(subject, "/name").to_owned(),
         })
         .collect();
     Value::from(names.join(", "))

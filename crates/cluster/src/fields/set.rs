@@ -9,7 +9,7 @@ use super::{Path, PathElement};
 pub(crate) struct FieldSet {
     members: BTreeSet<PathElement>,
     // Never holds an empty set, so that equal sets are equal tries.
-    children: BTreeMap<PathElement, FieldSet>,
+    children: BTreeMap<PathElement, Self>,
 }
 
 /// Building and reading
@@ -115,7 +115,12 @@ impl FieldSet {
     #[must_use]
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         let members = self.members.intersection(&other.members).cloned().collect();
-        let children = self.zip_children(other, |own, others| Some(own.intersection(others?)));
+        let children = self.map_children(|element, child| {
+            other
+                .below(element)
+                .map(|below| child.intersection(below))
+                .unwrap_or_default()
+        });
         Self { members, children }
     }
 
@@ -123,8 +128,10 @@ impl FieldSet {
     #[must_use]
     pub(crate) fn difference(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
-        let children = self.zip_children(other, |own, others| {
-            Some(others.map_or_else(|| own.clone(), |others| own.difference(others)))
+        let children = self.map_children(|element, child| {
+            other
+                .below(element)
+                .map_or_else(|| child.clone(), |below| child.difference(below))
         });
         Self { members, children }
     }
@@ -133,31 +140,24 @@ impl FieldSet {
     #[must_use]
     pub(crate) fn without(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
-        let children = self
-            .children
-            .iter()
-            .filter(|(element, _)| !other.members.contains(element))
-            .map(|(element, child)| {
-                let rest = other
-                    .below(element)
-                    .map_or_else(|| child.clone(), |o| child.without(o));
-                (element.clone(), rest)
-            })
-            .filter(|(_, child)| !child.is_empty())
-            .collect();
+        let children = self.map_children(|element, child| match other.below(element) {
+            _ if other.members.contains(element) => Self::default(),
+            Some(below) => child.without(below),
+            None => child.clone(),
+        });
         Self { members, children }
     }
 
-    fn zip_children(
+    /// Returns the children after a change to each, without those that became empty.
+    fn map_children(
         &self,
-        other: &Self,
-        combine: impl Fn(&Self, Option<&Self>) -> Option<Self>,
+        change: impl Fn(&PathElement, &Self) -> Self,
     ) -> BTreeMap<PathElement, Self> {
-        let combined = self.children.iter().filter_map(|(element, child)| {
-            let result = combine(child, other.below(element))?;
-            (!result.is_empty()).then(|| (element.clone(), result))
-        });
-        combined.collect()
+        self.children
+            .iter()
+            .map(|(element, child)| (element.clone(), change(element, child)))
+            .filter(|(_, child)| !child.is_empty())
+            .collect()
     }
 }
 

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::store::{Collection, Key};
 
-    fn mk_held(name: &str, finalizers: Value) -> Arc<Stored> {
+    fn mk_held(name: &str, finalizers: &Value) -> Arc<Stored> {
         let key = Key::new(&Collection::new("example.com", "widgets"), "shop", name);
         let object = json!({"metadata": {"finalizers": finalizers}});
         Arc::new(Stored {
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn the_namespace_says_what_is_left_and_who_holds_it() {
         let left = [
-            mk_held("a", json!(["x/y"])),
-            mk_held("b", json!(["x/y", "z"])),
+            mk_held("a", &json!(["x/y"])),
+            mk_held("b", &json!(["x/y", "z"])),
         ];
         let reported = report(&json!({}), &left, Timestamp::UNIX_EPOCH);
         assert_eq!(

@@ -122,15 +122,10 @@ impl Walk {
             .flatten()
             .filter(|(name, _)| old.is_none_or(|old| !old.contains_key(*name)));
         for (name, _) in old.into_iter().flatten().chain(only_new) {
-            let side =
-                |fields: Option<&'_ Map<String, Value>>| fields.and_then(|f| f.get(name)).cloned();
-            let (before, after) = (side(old), side(new));
+            let before = old.and_then(|fields| fields.get(name));
+            let after = new.and_then(|fields| fields.get(name));
             self.path.push(PathElement::field(name.as_str()));
-            self.values(
-                schema.child_or_anything(name),
-                before.as_ref(),
-                after.as_ref(),
-            );
+            self.values(schema.child_or_anything(name), before, after);
             self.path.pop();
         }
     }
@@ -141,19 +136,18 @@ impl Walk {
             .iter()
             .filter(|(element, _)| !old.contains_key(*element));
         for (element, _) in old.iter().chain(only_new) {
-            let side = |items: &BTreeMap<PathElement, Vec<Value>>| {
-                items.get(element).cloned().unwrap_or_default()
-            };
+            let before = old.get(element).map_or(&[][..], Vec::as_slice);
+            let after = new.get(element).map_or(&[][..], Vec::as_slice);
             self.path.push(element.clone());
-            self.items(schema.item(), &side(&old), &side(&new));
+            self.items(schema.item(), before, after);
             self.path.pop();
         }
     }
 
     /// Compares the items that one element names: more than one of them count as a whole.
-    fn items(&mut self, schema: View<'_>, old: &[Value], new: &[Value]) {
+    fn items(&mut self, schema: View<'_>, old: &[&Value], new: &[&Value]) {
         match (old, new) {
-            ([] | [_], [] | [_]) => self.values(schema, old.first(), new.first()),
+            ([] | [_], [] | [_]) => self.values(schema, old.first().copied(), new.first().copied()),
             ([_, _, ..], [_, _, ..]) => {
                 let same = old.len() == new.len()
                     && old.iter().zip(new).all(|(old, new)| same_value(old, new));
@@ -182,11 +176,14 @@ fn is_same_shape(a: Shape<'_>, b: Shape<'_>) -> bool {
 }
 
 /// Groups the items of a list by what names them; those that nothing names are not tracked.
-fn by_element(schema: View<'_>, items: Option<&Vec<Value>>) -> BTreeMap<PathElement, Vec<Value>> {
-    let mut grouped: BTreeMap<PathElement, Vec<Value>> = BTreeMap::new();
+fn by_element<'a>(
+    schema: View<'_>,
+    items: Option<&'a Vec<Value>>,
+) -> BTreeMap<PathElement, Vec<&'a Value>> {
+    let mut grouped: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
     for item in items.into_iter().flatten() {
         if let Ok(element) = schema.element(item) {
-            grouped.entry(element).or_default().push(item.clone());
+            grouped.entry(element).or_default().push(item);
         }
     }
     grouped

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::record::Managers;
 use super::*;
 use crate::patch;
 use crate::schema::Schema;
@@ -136,7 +137,7 @@ fn agree_on_error(error: &ApplyError, answer: &Value, context: &str) {
 fn any_untyped() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![(0..2).prop_map(Value::from), Just(json!([1, {"x": 2}]))];
     leaf.prop_recursive(2, 4, 2, |inner| {
-        prop::collection::btree_map("[ab]", inner, 1..3).prop_map(|fields| Value::from_iter(fields))
+        prop::collection::btree_map("[ab]", inner, 1..3).prop_map(Value::from_iter)
     })
 }
 
@@ -153,16 +154,15 @@ fn any_spec() -> impl Strategy<Value = Value> {
             Value::from_iter(n.into_iter().map(|name| json!({"name": name, "v": v})))
         });
     let set = prop::sample::subsequence(vec!["1", "2", "3"], 1..3).prop_map(Value::from);
-    let map = prop::collection::btree_map("[kl]", scalar(), 1..3)
-        .prop_map(|fields| Value::from_iter(fields));
+    let map = prop::collection::btree_map("[kl]", scalar(), 1..3).prop_map(Value::from_iter);
     let nested = prop::collection::btree_map(
         "[kl]",
         prop::collection::btree_map("[ab]", scalar(), 0..3),
         0..3,
     )
     .prop_map(|fields| json!(fields));
-    let untyped = prop::collection::btree_map("[ab]", any_untyped(), 1..3)
-        .prop_map(|fields| Value::from_iter(fields));
+    let untyped =
+        prop::collection::btree_map("[ab]", any_untyped(), 1..3).prop_map(Value::from_iter);
     let field = prop_oneof![
         ("need|str|def", scalar()),
         (Just("one".to_owned()), named),
@@ -171,7 +171,7 @@ fn any_spec() -> impl Strategy<Value = Value> {
         (Just("nested".to_owned()), nested),
         (Just("any".to_owned()), untyped),
     ];
-    prop::collection::vec(field, 0..5).prop_map(|fields| Value::from_iter(fields))
+    prop::collection::vec(field, 0..5).prop_map(Value::from_iter)
 }
 
 fn declare(
@@ -241,17 +241,4 @@ proptest! {
 /// A write also owns the declared fields on the way to what it set.
 fn with_parents(set: &FieldSet) -> FieldSet {
     sets::with_declared_fields(widgets().root(), set)
-}
-
-#[test]
-fn a_manager_has_a_bounded_printable_name() {
-    assert_eq!(check_manager("kubectl"), None);
-    let text = |manager: &str| check_manager(manager).unwrap().to_string();
-    assert_eq!(
-        text(&"x".repeat(129)),
-        "fieldManager: Too long: may not be more than 128 bytes"
-    );
-    let expected =
-        "fieldManager: Invalid value: \"a\\n\": should only contain printable characters";
-    assert_eq!(text("a\n"), expected);
 }

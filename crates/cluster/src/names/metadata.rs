@@ -71,7 +71,7 @@ fn names(metadata: &Value, rule: NameRule, errors: &mut Vec<FieldError>) {
         invalid(
             "metadata.generateName",
             prefix,
-            rule.check(&beginning),
+            &rule.check(&beginning),
             errors,
         );
     }
@@ -80,7 +80,7 @@ fn names(metadata: &Value, rule: NameRule, errors: &mut Vec<FieldError>) {
             let detail = "name or generateName is required";
             errors.push(FieldError::required("metadata.name", detail));
         }
-        name => invalid("metadata.name", name, rule.check(name), errors),
+        name => invalid("metadata.name", name, &rule.check(name), errors),
     }
 }
 
@@ -88,7 +88,7 @@ fn namespace(metadata: &Value, namespaced: bool, errors: &mut Vec<FieldError>) {
     let path = "metadata.namespace";
     match (namespaced, text(metadata, "namespace")) {
         (true, "") => errors.push(FieldError::required(path, "")),
-        (true, name) => invalid(path, name, dns_label(name), errors),
+        (true, name) => invalid(path, name, &dns_label(name), errors),
         (false, "") => {}
         (false, _) => errors.push(FieldError::forbidden(path, "not allowed on this type")),
     }
@@ -97,9 +97,9 @@ fn namespace(metadata: &Value, namespaced: bool, errors: &mut Vec<FieldError>) {
 fn labels(metadata: &Value, errors: &mut Vec<FieldError>) {
     let path = "metadata.labels";
     for (key, value) in map(metadata, "labels") {
-        invalid(path, key, label_key(key), errors);
+        invalid(path, key, &label_key(key), errors);
         let value = value.as_str().unwrap_or_default();
-        invalid(path, value, label_value(value), errors);
+        invalid(path, value, &label_value(value), errors);
     }
 }
 
@@ -108,7 +108,7 @@ fn annotations(metadata: &Value, errors: &mut Vec<FieldError>) {
     let mut size = 0;
     for (key, value) in map(metadata, "annotations") {
         // Annotation keys may have capitals in their prefix; labels may not.
-        invalid(path, key, label_key(&key.to_lowercase()), errors);
+        invalid(path, key, &label_key(&key.to_lowercase()), errors);
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > ANNOTATIONS_LIMIT {
@@ -122,10 +122,10 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
         .get("ownerReferences")
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice);
-    for (index, owner) in owners.iter().enumerate() {
+    for owner in owners {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if text(owner, field).is_empty() {
-                let field_path = format!("{path}[{index}].{field}");
+                let field_path = format!("{path}.{field}");
                 let what = if field == "apiVersion" {
                     "version must"
                 } else {
@@ -155,11 +155,11 @@ fn finalizers(metadata: &Value, errors: &mut Vec<FieldError>) {
     let path = "metadata.finalizers";
     let finalizers = metadata.get("finalizers").and_then(Value::as_array);
     for finalizer in finalizers.into_iter().flatten().filter_map(Value::as_str) {
-        invalid(path, finalizer, label_key(finalizer), errors);
+        invalid(path, finalizer, &label_key(finalizer), errors);
     }
 }
 
-fn invalid(path: &str, value: &str, problems: Vec<String>, errors: &mut Vec<FieldError>) {
+fn invalid(path: &str, value: &str, problems: &[String], errors: &mut Vec<FieldError>) {
     let value = Value::from(value);
     errors.extend(
         problems
@@ -219,7 +219,7 @@ mod tests {
         let expected = [
             "metadata.namespace: Invalid value: \"A\": a lowercase RFC 1123 label must",
             "metadata.labels: Invalid value: \"a b\": a valid label must be",
-            "metadata.ownerReferences[0].name: Invalid value: \"\": must not be empty",
+            "metadata.ownerReferences.name: Invalid value: \"\": must not be empty",
             "metadata.finalizers: Invalid value: \"/x\": prefix part must be non-empty",
         ];
         assert_eq!(found.len(), expected.len(), "{found:#?}");

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Error;
 use crate::fields::same_value;
+use crate::schema::strict;
 
 /// The most operations one patch may have, as in the API server.
 const MAX_OPERATIONS: usize = 10_000;
@@ -31,6 +32,7 @@ pub(crate) fn json(target: &Value, patch: &Value) -> Result<Value, Error> {
     for operation in operations {
         document.apply(&Operation::read(operation)?)?;
     }
+    strict::check_depth(&document.root).map_err(|error| Error::Inapplicable(error.to_string()))?;
     Ok(document.root)
 }
 
@@ -45,27 +47,26 @@ enum Operation<'a> {
 
 impl<'a> Operation<'a> {
     fn read(operation: &'a Value) -> Result<Self, Error> {
-        let malformed = |what: &str| Error::Malformed(format!("{what} in JSON patch: {operation}"));
+        let wrong = |what: &str| format!("{what} in JSON patch: {operation}");
+        if !operation.is_object() {
+            return Err(Error::Malformed(wrong("an operation must be an object")));
+        }
+        let malformed = |what: &str| Error::Inapplicable(wrong(what));
         let pointer = |name: &str| {
             let text = operation.get(name).and_then(Value::as_str);
             let text = text.ok_or_else(|| malformed(&format!("missing {name:?}")))?;
             Pointer::parse(text).ok_or_else(|| malformed(&format!("malformed {name:?}")))
         };
         let value = || operation.get("value").unwrap_or(&Value::Null);
-        let needed = || {
-            operation
-                .get("value")
-                .ok_or_else(|| malformed("missing \"value\""))
-        };
         let path = pointer("path")?;
         Ok(match operation.get("op").and_then(Value::as_str) {
             Some("add") => Self::Add {
                 path,
-                value: needed()?,
+                value: value(),
             },
             Some("replace") => Self::Replace {
                 path,
-                value: needed()?,
+                value: value(),
             },
             Some("test") => Self::Test {
                 path,
@@ -122,12 +123,7 @@ impl Document {
     fn apply(&mut self, operation: &Operation<'_>) -> Result<(), Error> {
         match operation {
             Operation::Add { path, value } => self.add(path, (*value).clone()),
-            Operation::Replace { path, value } => {
-                *self
-                    .find_mut(path)
-                    .ok_or_else(|| missing("replace", path))? = (*value).clone();
-                Ok(())
-            }
+            Operation::Replace { path, value } => self.replace(path, (*value).clone()),
             Operation::Test { path, value } => self.test(path, value),
             Operation::Remove { path } => self.remove("remove", path).map(drop),
             Operation::Move { from, path } if path.is_within(from) => {
@@ -192,6 +188,21 @@ impl Document {
         }
     }
 
+    /// The API server lets `replace` add a field that an object does not have yet.
+    fn replace(&mut self, path: &Pointer, value: Value) -> Result<(), Error> {
+        if let Some(found) = find_mut(&mut self.root, &path.steps) {
+            *found = value;
+            return Ok(());
+        }
+        match self.parent(path) {
+            Some((Some(Value::Object(fields)), last)) => {
+                fields.insert(last.to_owned(), value);
+                Ok(())
+            }
+            _ => Err(missing("replace", path)),
+        }
+    }
+
     fn remove(&mut self, operation: &str, path: &Pointer) -> Result<Value, Error> {
         let Some((parent, last)) = self.parent(path) else {
             return Err(failed(
@@ -214,10 +225,6 @@ impl Document {
     fn parent<'p>(&mut self, path: &'p Pointer) -> Option<(Option<&mut Value>, &'p str)> {
         let (last, before) = path.steps.split_last()?;
         Some((find_mut(&mut self.root, before), last))
-    }
-
-    fn find_mut(&mut self, path: &Pointer) -> Option<&mut Value> {
-        find_mut(&mut self.root, &path.steps)
     }
 }
 
@@ -261,10 +268,6 @@ mod tests {
     use super::*;
     use crate::testing::any_json;
 
-    fn patched(target: &Value, patch: Value) -> Result<Value, Error> {
-        json(target, &patch)
-    }
-
     #[test]
     fn operations_do_what_the_rfc_says() {
         let target = json!({"a": {"b": [1, 2]}, "x/y": {"m~n": 1}});
@@ -292,11 +295,11 @@ mod tests {
             ),
         ];
         for (patch, expected) in cases {
-            let result = patched(&target, patch.clone()).unwrap();
+            let result = json(&target, &patch).unwrap();
             assert_eq!(result["a"]["b"], expected, "{patch}");
         }
         assert_eq!(
-            patched(&target, json!([{"op": "add", "path": "", "value": 1}])),
+            json(&target, &json!([{"op": "add", "path": "", "value": 1}])),
             Ok(json!(1))
         );
     }
@@ -310,11 +313,11 @@ mod tests {
             {"op": "add", "path": "/metadata/finalizers", "value": ["f"]}
         ]);
         assert_eq!(
-            patched(&target, patch).unwrap()["metadata"]["finalizers"],
+            json(&target, &patch).unwrap()["metadata"]["finalizers"],
             json!(["f"])
         );
         let failing = json!([{"op": "test", "path": "/metadata/name", "value": null}]);
-        let error = patched(&target, failing).unwrap_err();
+        let error = json(&target, &failing).unwrap_err();
         assert_eq!(
             error.to_string(),
             "testing value /metadata/name failed: test failed"
@@ -326,27 +329,25 @@ mod tests {
         let target = json!({"a": [1]});
         let cases = [
             json!([{"op": "remove", "path": "/b"}]),
-            json!([{"op": "replace", "path": "/b", "value": 1}]),
+            json!([{"op": "replace", "path": "/b/c", "value": 1}]),
+            json!([{"op": "replace", "path": "/a/1", "value": 1}]),
             json!([{"op": "add", "path": "/b/c", "value": 1}]),
             json!([{"op": "add", "path": "/a/2", "value": 1}]),
             json!([{"op": "remove", "path": "/a/01"}]),
             json!([{"op": "remove", "path": ""}]),
             json!([{"op": "move", "from": "/a", "path": "/a/0"}]),
+            json!([{"op": "x", "path": ""}]),
+            json!([{"op": "add"}]),
         ];
         for patch in cases {
-            let result = patched(&target, patch.clone());
+            let result = json(&target, &patch);
             assert!(
                 matches!(result, Err(Error::Inapplicable(_))),
                 "{patch}: {result:?}"
             );
         }
-        for patch in [
-            json!({}),
-            json!([1]),
-            json!([{"op": "x", "path": ""}]),
-            json!([{"op": "add"}]),
-        ] {
-            let result = patched(&target, patch.clone());
+        for patch in [json!({}), json!([1])] {
+            let result = json(&target, &patch);
             assert!(
                 matches!(result, Err(Error::Malformed(_))),
                 "{patch}: {result:?}"
@@ -355,10 +356,21 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_cannot_nest_deeper_than_a_body() {
+        let deeper = json!({"op": "copy", "from": "/a", "path": "/a/0/a"});
+        let patch = Value::Array(vec![deeper; 60]);
+        let result = json(&json!({"a": [{}]}), &patch);
+        assert!(
+            matches!(result, Err(Error::Inapplicable(_))),
+            "120 levels are refused"
+        );
+    }
+
+    #[test]
     fn copies_cannot_grow_without_bound() {
         let doubling = json!({"op": "copy", "from": "/a", "path": "/a/-"});
         let patch = Value::Array(vec![doubling; 64]);
-        let result = patched(&json!({"a": ["x"]}), patch);
+        let result = json(&json!({"a": ["x"]}), &patch);
         assert!(
             matches!(result, Err(Error::Inapplicable(_))),
             "doubling 64 times is stopped"
@@ -372,7 +384,7 @@ mod tests {
             limit: MAX_OPERATIONS,
             count,
         };
-        assert_eq!(patched(&json!({}), many), Err(expected));
+        assert_eq!(json(&json!({}), &many), Err(expected));
     }
 
     proptest! {

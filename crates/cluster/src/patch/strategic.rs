@@ -91,10 +91,12 @@ fn merge_lists(
         Some(key) => merge_keyed(schema, key, before, changes)?,
         None => merge_set(before, changes),
     };
-    Ok(match order {
-        Some(order) => order::arrange(merged, order, &server_order, key),
-        None => merged,
-    })
+    Ok(order::arrange(
+        merged,
+        order.unwrap_or(changes),
+        &server_order,
+        key,
+    ))
 }
 
 fn merge_set(mut items: Vec<Value>, changes: &[Value]) -> Vec<Value> {

@@ -23,8 +23,6 @@ pub(crate) enum ErrorKind {
     TooLong,
     /// A list has too many items.
     TooMany,
-    /// A list has too few items.
-    TooFew,
 }
 
 impl ErrorKind {
@@ -39,7 +37,6 @@ impl ErrorKind {
             Self::Forbidden => "FieldValueForbidden",
             Self::TooLong => "FieldValueTooLong",
             Self::TooMany => "FieldValueTooMany",
-            Self::TooFew => "FieldValueTooFew",
         }
     }
 
@@ -53,7 +50,6 @@ impl ErrorKind {
             Self::Forbidden => "Forbidden",
             Self::TooLong => "Too long",
             Self::TooMany => "Too many",
-            Self::TooFew => "Too few",
         }
     }
 }
@@ -154,14 +150,39 @@ impl fmt::Display for FieldError {
 /// Prints a value as Kubernetes does in messages: strings quoted, the rest as JSON.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => quoted_text(text),
         other => other.to_string(),
     }
 }
 
 fn quoted(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => quoted_text(text),
         other => format!("\"{other}\""),
     }
+}
+
+/// Quotes a text as Go does, in whose words messages are.
+fn quoted_text(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            other if other.is_ascii_control() => {
+                quoted.push_str(&format!("\\x{:02x}", u32::from(other)));
+            }
+            other if other.is_control() => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(other)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
 }

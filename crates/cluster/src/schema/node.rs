@@ -128,13 +128,13 @@ pub(super) struct Rules {
     pub(super) length: Range,
     pub(super) items_count: Range,
     pub(super) properties_count: Range,
-    pub(super) all_of: Vec<Rules>,
-    pub(super) any_of: Vec<Rules>,
-    pub(super) one_of: Vec<Rules>,
-    pub(super) not: Option<Box<Rules>>,
-    pub(super) properties: BTreeMap<String, Rules>,
-    pub(super) additional: Option<Box<Rules>>,
-    pub(super) items: Option<Box<Rules>>,
+    pub(super) all_of: Vec<Self>,
+    pub(super) any_of: Vec<Self>,
+    pub(super) one_of: Vec<Self>,
+    pub(super) not: Option<Box<Self>>,
+    pub(super) properties: BTreeMap<String, Self>,
+    pub(super) additional: Option<Box<Self>>,
+    pub(super) items: Option<Box<Self>>,
 }
 
 /// One end of a range of numbers.

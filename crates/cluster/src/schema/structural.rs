@@ -324,7 +324,8 @@ impl Check {
         let declares = additional.is_object() || additional == &Value::Bool(true);
         if level == Level::Root {
             self.forbidden(path, "additionalProperties", "must not be used at the root");
-        } else if declares && fields(schema, "properties").next().is_some() {
+        }
+        if declares && fields(schema, "properties").next().is_some() {
             let detail = "additionalProperties and properties are mutual exclusive";
             self.forbidden(path, "additionalProperties", detail);
         }

@@ -27,6 +27,7 @@ fn value(schema: View<'_>, value: &Value, path: &str, errors: &mut Vec<FieldErro
     }
     if let Some(expected) = mismatch(node, value) {
         errors.push(wrong_type(path, expected, value));
+        allowed(&node.rules, value, path, errors);
         return;
     }
     rules(&node.rules, value, path, errors);
@@ -110,6 +111,10 @@ fn rules(rules: &Rules, value: &Value, path: &str, errors: &mut Vec<FieldError>)
         Value::Object(fields) => map(rules, fields, path, errors),
         Value::Null | Value::Bool(_) => {}
     }
+    allowed(rules, value, path, errors);
+}
+
+fn allowed(rules: &Rules, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let allowed = &rules.allowed;
     if !allowed.is_empty() && !allowed.iter().any(|other| same_value(other, value)) {
         errors.push(FieldError::not_supported(path, value, allowed));
@@ -168,17 +173,16 @@ fn nearest(tried: Vec<Vec<FieldError>>) -> Vec<FieldError> {
     tried.into_iter().min_by_key(Vec::len).unwrap_or_default()
 }
 
+/// Of length and pattern the API server reports only the first that fails.
 fn string(rules: &Rules, text: &str, path: &str, errors: &mut Vec<FieldError>) {
     let value = Value::from(text);
     let length = text.chars().count() as u64;
     if let Some(most) = rules.length.most.filter(|&most| length > most) {
         errors.push(FieldError::too_long(path, most));
-    }
-    if let Some(least) = rules.length.least.filter(|&least| length < least) {
+    } else if let Some(least) = rules.length.least.filter(|&least| length < least) {
         let detail = format!("{path} in body should be at least {least} chars long");
         errors.push(FieldError::invalid(path, &value, &detail));
-    }
-    if let Some(pattern) = rules
+    } else if let Some(pattern) = rules
         .pattern
         .as_ref()
         .filter(|pattern| !pattern.matches(text))

@@ -39,15 +39,6 @@ impl FieldSelector {
         self.terms.iter().map(|term| term.field.as_str())
     }
 
-    /// Returns the value that `field` must have, if one is required.
-    pub(crate) fn required_value(&self, field: &str) -> Option<&str> {
-        let term = self
-            .terms
-            .iter()
-            .find(|term| term.equal && term.field == field)?;
-        Some(&term.value)
-    }
-
     /// Returns whether an object satisfies every term; `value_of` reads a field, `""` if unset.
     pub(crate) fn matches(&self, mut value_of: impl FnMut(&str) -> String) -> bool {
         self.terms
@@ -179,10 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn required_values_are_known_without_an_object() {
+    fn fields_are_known_without_an_object() {
         let selector = FieldSelector::parse("metadata.name=web,a!=b").unwrap();
-        assert_eq!(selector.required_value("metadata.name"), Some("web"));
-        assert_eq!(selector.required_value("a"), None);
         assert_eq!(
             selector.fields().collect::<Vec<_>>(),
             ["metadata.name", "a"]

@@ -216,7 +216,7 @@ impl Parser {
             Token::Symbol(text) => return Err(found(&text, ", expected: identifier")),
             Token::End => return Err(found("", ", expected: identifier")),
         };
-        check(&key, &Value::from(key.as_str()), names::label_key(&key))?;
+        check(&key, &Value::from(key.as_str()), &names::label_key(&key))?;
         let test = if negated {
             Test::DoesNotExist
         } else if *self.peek() == Token::End || self.at(",") {
@@ -312,12 +312,12 @@ fn checked_value(key: &str, value: String) -> Result<String, ParseError> {
     check(
         &format!("values[0][{key}]"),
         &Value::from(value.as_str()),
-        names::label_value(&value),
+        &names::label_value(&value),
     )?;
     Ok(value)
 }
 
-fn check(path: &str, value: &Value, problems: Vec<String>) -> Result<(), ParseError> {
+fn check(path: &str, value: &Value, problems: &[String]) -> Result<(), ParseError> {
     if problems.is_empty() {
         return Ok(());
     }

@@ -11,7 +11,9 @@ use crate::api_fixture::{
 const MERGE: &str = "application/merge-patch+json";
 
 async fn patch(embedded: &Embedded, path: &str, body: &Value) -> Result<Value> {
-    let answer = embedded.send(with_body(Method::PATCH, path, MERGE, body.to_string())).await?;
+    let answer = embedded
+        .send(with_body(Method::PATCH, path, MERGE, body.to_string()))
+        .await?;
     anyhow::ensure!(answer.code == 200, "{path}: {}", answer.body);
     Ok(answer.body)
 }
@@ -36,11 +38,23 @@ async fn a_definition_goes_after_its_objects_and_they_after_their_finalizers() -
 
     let deleted = embedded.send(bare(Method::DELETE, &definition)).await?;
     assert_eq!(deleted.code, 200);
-    assert!(deleted.body["metadata"]["deletionTimestamp"].is_string(), "{}", deleted.body);
+    assert!(
+        deleted.body["metadata"]["deletionTimestamp"].is_string(),
+        "{}",
+        deleted.body
+    );
     until(&embedded, &format!("{WIDGETS}/plain"), 404).await?;
     let held = embedded.get(&format!("{WIDGETS}/held")).await?;
-    assert!(held.body["metadata"]["deletionTimestamp"].is_string(), "{}", held.body);
-    assert_eq!(embedded.get(&definition).await?.code, 200, "it waits for the held object");
+    assert!(
+        held.body["metadata"]["deletionTimestamp"].is_string(),
+        "{}",
+        held.body
+    );
+    assert_eq!(
+        embedded.get(&definition).await?.code,
+        200,
+        "it waits for the held object"
+    );
     let refused = embedded.post(WIDGETS, &widget("late")).await?;
     assert_eq!(refused.code, 405, "nothing new may come: {}", refused.body);
 
@@ -50,7 +64,11 @@ async fn a_definition_goes_after_its_objects_and_they_after_their_finalizers() -
     until(&embedded, WIDGETS, 404).await?;
     embedded.install_widgets().await?;
     let list = embedded.get(WIDGETS).await?.body;
-    assert_eq!(list["items"], json!([]), "a new definition starts with nothing");
+    assert_eq!(
+        list["items"],
+        json!([]),
+        "a new definition starts with nothing"
+    );
     Ok(())
 }
 
@@ -59,16 +77,27 @@ async fn objects_older_than_a_default_are_read_with_it() -> Result<()> {
     let embedded = Embedded::open().await?;
     embedded.install_widgets().await?;
     let made = embedded.post(WIDGETS, &widget("w")).await?.body;
-    assert_eq!(made["spec"]["color"], "red", "defaults that are there are stored");
+    assert_eq!(
+        made["spec"]["color"], "red",
+        "defaults that are there are stored"
+    );
     let mut definition = widget_definition();
     let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     schema["properties"]["spec"]["properties"]["shape"] =
         json!({"type": "string", "default": "round"});
     let body = json!({"spec": {"versions": definition["spec"]["versions"]}});
-    patch(&embedded, &format!("{DEFINITIONS}/widgets.probe.dev"), &body).await?;
+    patch(
+        &embedded,
+        &format!("{DEFINITIONS}/widgets.probe.dev"),
+        &body,
+    )
+    .await?;
     let read = embedded.get(&format!("{WIDGETS}/w")).await?.body;
     assert_eq!(read["spec"]["shape"], "round");
-    assert_eq!(read["metadata"]["resourceVersion"], made["metadata"]["resourceVersion"]);
+    assert_eq!(
+        read["metadata"]["resourceVersion"],
+        made["metadata"]["resourceVersion"]
+    );
     assert_eq!(read["metadata"]["generation"], 1);
     Ok(())
 }
@@ -84,7 +113,10 @@ async fn names_that_another_definition_has_are_not_accepted() -> Result<()> {
     let path = format!("{DEFINITIONS}/gadgets.probe.dev");
     let accepted = loop {
         let read = embedded.get(&path).await?.body;
-        let conditions = read["status"]["conditions"].as_array().context("a list")?.clone();
+        let conditions = read["status"]["conditions"]
+            .as_array()
+            .context("a list")?
+            .clone();
         if let Some(found) = conditions.iter().find(|it| it["type"] == "NamesAccepted") {
             break found.clone();
         }
@@ -93,7 +125,11 @@ async fn names_that_another_definition_has_are_not_accepted() -> Result<()> {
     assert_eq!(accepted["status"], "False");
     let gadgets = "/apis/probe.dev/v1/namespaces/default/gadgets";
     assert_eq!(embedded.get(gadgets).await?.code, 404, "it is not served");
-    assert_eq!(embedded.get(WIDGETS).await?.code, 200, "the first one still is");
+    assert_eq!(
+        embedded.get(WIDGETS).await?.code,
+        200,
+        "the first one still is"
+    );
     Ok(())
 }
 

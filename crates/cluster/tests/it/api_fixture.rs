@@ -36,7 +36,11 @@ impl Embedded {
         change(&mut options);
         let cluster = Cluster::open(options).await?;
         let token = std::fs::read_to_string(directory.path().join("admin.token"))?;
-        Ok(Self { cluster, token: token.trim().to_owned(), _directory: directory })
+        Ok(Self {
+            cluster,
+            token: token.trim().to_owned(),
+            _directory: directory,
+        })
     }
 
     /// Sends a request and returns the answer with its body still to be read.
@@ -58,7 +62,11 @@ impl Embedded {
         let (head, body) = response.into_parts();
         let bytes = body.collect().await?.to_bytes();
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Ok(Answer { code: head.status.as_u16(), headers: head.headers, body })
+        Ok(Answer {
+            code: head.status.as_u16(),
+            headers: head.headers,
+            body,
+        })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Answer> {
@@ -66,7 +74,13 @@ impl Embedded {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Answer> {
-        self.send(with_body(Method::POST, path, "application/json", body.to_string())).await
+        self.send(with_body(
+            Method::POST,
+            path,
+            "application/json",
+            body.to_string(),
+        ))
+        .await
     }
 
     /// Returns the newest revision.
@@ -79,7 +93,11 @@ impl Embedded {
     /// Installs the Widget definition and waits until it is established.
     pub(crate) async fn install_widgets(&self) -> Result<()> {
         let made = self.post(DEFINITIONS, &widget_definition()).await?;
-        anyhow::ensure!(made.code == 201, "the definition was refused: {}", made.body);
+        anyhow::ensure!(
+            made.code == 201,
+            "the definition was refused: {}",
+            made.body
+        );
         let path = format!("{DEFINITIONS}/widgets.probe.dev");
         loop {
             let read = self.get(&path).await?;
@@ -110,12 +128,18 @@ pub(crate) fn with_body(
     body: impl Into<Bytes>,
 ) -> Request<Full<Bytes>> {
     let mut request = request(method, path, body.into());
-    request.headers_mut().insert("content-type", media_type.parse().unwrap());
+    request
+        .headers_mut()
+        .insert("content-type", media_type.parse().unwrap());
     request
 }
 
 fn request(method: Method, path: &str, body: Bytes) -> Request<Full<Bytes>> {
-    Request::builder().method(method).uri(path).body(Full::new(body)).unwrap()
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .body(Full::new(body))
+        .unwrap()
 }
 
 pub(crate) fn config_map(name: &str) -> Value {

@@ -19,8 +19,14 @@ impl Events {
     async fn start(embedded: &Embedded, query: &str) -> Result<Self> {
         let path = format!("{CONFIG_MAPS}?watch=true&{query}");
         let response = embedded.start(bare(Method::GET, &path)).await?;
-        anyhow::ensure!(response.status() == 200, "the watch was refused: {response:?}");
-        Ok(Self { body: response.into_body(), pending: Vec::new() })
+        anyhow::ensure!(
+            response.status() == 200,
+            "the watch was refused: {response:?}"
+        );
+        Ok(Self {
+            body: response.into_body(),
+            pending: Vec::new(),
+        })
     }
 
     /// Returns the next event, or `None` at the end of the watch.
@@ -30,7 +36,9 @@ impl Events {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
                 return Ok(Some(serde_json::from_slice(&line)?));
             }
-            let Some(frame) = self.body.frame().await else { return Ok(None) };
+            let Some(frame) = self.body.frame().await else {
+                return Ok(None);
+            };
             let data: Bytes = frame?.into_data().ok().context("a watch has no trailers")?;
             self.pending.extend_from_slice(&data);
         }
@@ -40,8 +48,13 @@ impl Events {
         let mut names = Vec::new();
         for _ in 0..count {
             let event = self.next().await?.context("the watch ended")?;
-            let name = event["object"]["metadata"]["name"].as_str().unwrap_or_default();
-            names.push(format!("{} {name}", event["type"].as_str().unwrap_or_default()));
+            let name = event["object"]["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default();
+            names.push(format!(
+                "{} {name}",
+                event["type"].as_str().unwrap_or_default()
+            ));
         }
         Ok(names)
     }
@@ -84,7 +97,10 @@ async fn a_reader_that_stops_too_long_is_told_that_it_is_too_late() -> Result<()
         write(&embedded, "a", value).await?;
     }
     let event = events.next().await?.context("an event tells why")?;
-    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(410)));
+    assert_eq!(
+        (&event["type"], &event["object"]["code"]),
+        (&json!("ERROR"), &json!(410))
+    );
     assert_eq!(events.next().await?, None);
     Ok(())
 }
@@ -100,7 +116,9 @@ async fn a_watch_shows_each_change_once_and_in_order() -> Result<()> {
     write(&embedded, "a", 7).await?;
     // This one changes nothing, so nobody hears of it.
     write(&embedded, "a", 7).await?;
-    embedded.send(bare(Method::DELETE, &format!("{CONFIG_MAPS}/b"))).await?;
+    embedded
+        .send(bare(Method::DELETE, &format!("{CONFIG_MAPS}/b")))
+        .await?;
     let expected = ["ADDED a", "ADDED b", "MODIFIED a", "DELETED b"];
     assert_eq!(events.names(4).await?, expected);
     Ok(())
@@ -118,7 +136,10 @@ async fn initial_events_end_with_a_marked_bookmark() -> Result<()> {
     let bookmark = events.next().await?.context("a bookmark follows")?;
     assert_eq!(bookmark["type"], "BOOKMARK");
     let metadata = &bookmark["object"]["metadata"];
-    assert_eq!(metadata["annotations"], json!({"k8s.io/initial-events-end": "true"}));
+    assert_eq!(
+        metadata["annotations"],
+        json!({"k8s.io/initial-events-end": "true"})
+    );
     assert_eq!(metadata["resourceVersion"], revision.to_string());
     write(&embedded, "a", 2).await?;
     assert_eq!(events.names(1).await?, ["MODIFIED a"]);
@@ -133,7 +154,10 @@ async fn a_watch_ends_when_its_time_is_up_with_a_bookmark_shortly_before() -> Re
     let mut events = Events::start(&embedded, &query).await?;
     let bookmark = events.next().await?.context("a bookmark comes first")?;
     assert_eq!(bookmark["type"], "BOOKMARK");
-    assert_eq!(bookmark["object"]["metadata"]["resourceVersion"], revision.to_string());
+    assert_eq!(
+        bookmark["object"]["metadata"]["resourceVersion"],
+        revision.to_string()
+    );
     assert_eq!(events.next().await?, None);
     Ok(())
 }

@@ -26,6 +26,8 @@ macro_rules! conformance {
 }
 
 mod expect;
+mod objects;
+mod refusals;
 mod requests;
 mod server;
 mod session;
@@ -33,6 +35,8 @@ mod target;
 mod widget;
 
 mod api_applying;
+mod api_bad_changes;
+mod api_bad_options;
 mod api_collecting;
 mod api_controllers;
 mod api_deleting;

@@ -15,6 +15,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 use pathline_remote::git::Git;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Options;
@@ -36,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) launcher: Launcher,
     pub(crate) git: Git,
     pub(crate) slots: Slots,
+    /// Who may run a task now.
+    pub(crate) turns: Arc<Semaphore>,
     pub(crate) schedule: Schedule,
 }
 

@@ -1,5 +1,10 @@
 //! `GitCommit`: writes files to a git repository and pushes.
 
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "clippy takes the types of several columns for one attribute"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

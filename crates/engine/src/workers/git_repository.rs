@@ -1,5 +1,10 @@
 //! `GitRepository`: Flux's kind. Follows a reference and publishes its content as an archive.
 
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "clippy takes the types of several columns for one attribute"
+)]
+
 mod artifacts;
 mod fetch;
 

@@ -1,5 +1,10 @@
 //! `Process`: keeps a command running and says which inputs it runs with.
 
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "clippy takes the types of several columns for one attribute"
+)]
+
 mod probe;
 mod supervise;
 
@@ -133,7 +138,7 @@ pub struct ProcessStatus {
     /// The end of the log when the status was last written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
-    /// Where the log is.
+    /// Where the log of the newest start is; those of the last few others are beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_path: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::api::{Patch, PatchParams};
@@ -13,9 +13,12 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 /// Who owns the fields the workers write.
 pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
+/// How long the last words of a stopped run may take.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The current time, in whole seconds as Kubernetes writes it.
 pub(crate) fn now() -> Time {
@@ -179,21 +182,28 @@ where
         }
     }
 
-    /// Writes until it works; the server may be away for a while.
-    pub(crate) async fn insist(&mut self, status: &impl Serialize) {
-        let policy = ExponentialBuilder::new()
+    /// Writes until it works, as the server may be away for a while; not for long once the run is
+    /// told to stop.
+    pub(crate) async fn insist(&mut self, status: &impl Serialize, stop: &CancellationToken) {
+        let (kind, name) = (K::kind(&()), self.name.clone());
+        let mut pauses = ExponentialBuilder::new()
             .with_min_delay(Duration::from_millis(100))
             .with_max_delay(Duration::from_secs(10))
-            .with_max_times(60);
-        let kind = K::kind(&());
-        let name = self.name.clone();
-        let this = tokio::sync::Mutex::new(self);
-        let written = (|| async { this.lock().await.write(status).await })
-            .retry(policy)
-            .notify(|error, _| tracing::warn!(%kind, %name, %error, "cannot write status; trying again"))
-            .await;
-        if let Err(error) = written {
-            tracing::error!(%kind, %name, %error, "gave up writing status");
+            .without_max_times()
+            .build();
+        let written = async {
+            while let Err(error) = self.write(status).await {
+                tracing::warn!(%kind, %name, %error, "cannot write status; trying again");
+                tokio::time::sleep(pauses.next().unwrap_or(LAST_WORDS)).await;
+            }
+        };
+        let patience = async {
+            stop.cancelled().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        tokio::select! {
+            () = written => {}
+            () = patience => tracing::warn!(%kind, %name, "stopped before the status was written"),
         }
     }
 }

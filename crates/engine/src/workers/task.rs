@@ -1,5 +1,10 @@
 //! `Task`: runs a command in a checked-out source and keeps what it declares as outputs.
 
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "clippy takes the types of several columns for one attribute"
+)]
+
 mod outputs;
 mod run;
 

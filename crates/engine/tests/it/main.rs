@@ -1,7 +1,9 @@
 //! The engine and its workers on the embedded cluster, with real processes and real git.
 
+mod owners;
 mod workers_fixture;
 mod workers_git;
 mod workers_process;
 mod workers_restart;
 mod workers_task;
+mod world;

@@ -1,5 +1,14 @@
 //! How owners are realized, told as stories that hold on every cluster.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
+
 mod change;
 mod cleanup;
 mod delivery;
@@ -29,7 +38,8 @@ macro_rules! stories {
         #[tokio::test]
         async fn every_story_holds_on_a_real_api_server() {
             let suite = "owners on a real API server";
-            let Some(cluster) = RealCluster::shared(suite, Options::default()).await else { return };
+            let options = Options { definitions: pathline_engine::crds::all(), ..Options::default() };
+            let Some(cluster) = RealCluster::shared(suite, options).await else { return };
             $({
                 println!("story: {}", stringify!($story));
                 let mut world = World::on(cluster.client().await.unwrap()).await;
@@ -54,6 +64,7 @@ stories![
     cleanup::a_resource_that_leaves_the_blueprint_takes_its_object_with_it,
     cleanup::an_object_that_changes_its_name_is_replaced,
     cleanup::a_waiting_resource_keeps_its_object,
+    cleanup::what_a_deleted_owner_stamped_goes_with_it,
     delivery::a_deployment_is_handed_on_once_it_is_observed,
     delivery::completion_and_failure_are_observed,
     refusals::owners_without_a_blueprint_say_why,
@@ -80,8 +91,10 @@ impl World {
             "urlPath": ".status.url",
             "revisionPath": ".status.revision",
         });
-        let show = json!({"template": config_map("shown", json!({"revision": "$(source.revision)$"}))});
-        self.apply_spec("ClusterSourceTemplate", "fetch", source).await;
+        let show =
+            json!({"template": config_map("shown", json!({"revision": "$(source.revision)$"}))});
+        self.apply_spec("ClusterSourceTemplate", "fetch", source)
+            .await;
         self.apply_spec("ClusterTemplate", "show", show).await;
         self.apply_chain("small", json!([
             {"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}},
@@ -96,17 +109,28 @@ impl World {
 
     /// Applies a workload for that chain.
     async fn apply_small_workload(&self) {
-        self.apply_workload("app", json!({"source": {"git": {"url": "https://host/app"}}})).await;
+        self.apply_workload(
+            "app",
+            json!({"source": {"git": {"url": "https://host/app"}}}),
+        )
+        .await;
     }
 
     /// Plays the controller that fetches.
     async fn fetched(&self, revision: &str) {
-        self.set_status("fetch", json!({"url": "file:///artifact", "revision": revision})).await;
+        self.set_status(
+            "fetch",
+            json!({"url": "file:///artifact", "revision": revision}),
+        )
+        .await;
     }
 
     /// Waits until the ConfigMap shows a revision.
     async fn wait_shown(&self, revision: &str) -> Value {
         let what = format!("with revision {revision}");
-        self.wait_for("ConfigMap", "shown", &what, |shown| shown["data"]["revision"] == revision).await
+        self.wait_for("ConfigMap", "shown", &what, |shown| {
+            shown["data"]["revision"] == revision
+        })
+        .await
     }
 }

@@ -46,6 +46,7 @@ impl House {
             longest_pause: Duration::from_millis(40),
             stable_after: Duration::from_secs(60),
         };
+        options.most_tasks = 3;
         let workers = tokio::spawn(workers::run(client.clone(), options, stop.clone()));
         Self {
             client,

@@ -82,8 +82,12 @@ async fn a_repository_is_followed_and_a_failure_keeps_the_last_artifact() {
 
 async fn wait_for_revision(house: &House, revision: &str) -> Value {
     for _ in 0..600 {
-        let found = house.api::<GitRepository>().get("app").await.unwrap();
-        let found = serde_json::to_value(found).unwrap();
+        let found = house
+            .api::<GitRepository>()
+            .get("app")
+            .await
+            .expect("it exists");
+        let found = serde_json::to_value(found).expect("objects are JSON");
         if found["status"]["artifact"]["revision"] == revision {
             return found;
         }

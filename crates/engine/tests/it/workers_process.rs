@@ -4,7 +4,7 @@ use pathline_engine::workers::Process;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::workers_fixture::{House, condition, content_of, is_running, message};
+use crate::workers_fixture::{House, condition, content_of, is_running, message, text};
 
 fn is_ready(process: &Value) -> bool {
     let is_current = process["metadata"]["generation"] == process["status"]["observedGeneration"];
@@ -96,6 +96,12 @@ async fn a_process_that_keeps_failing_is_started_again_with_pauses() {
     assert_eq!(process["status"]["logTail"], "cannot\n");
     assert!(process["status"].get("running").is_none(), "{process:#}");
     house.close().await;
+    let log = std::path::Path::new(text(&process["status"]["logPath"]));
+    let logs = std::fs::read_dir(log.parent().unwrap()).unwrap().count();
+    assert!(
+        (2..=6).contains(&logs),
+        "a few former logs are kept, not {logs}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

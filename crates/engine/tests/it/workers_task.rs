@@ -215,3 +215,49 @@ async fn a_finished_task_does_not_run_again_when_its_labels_change_or_pathline_r
     assert_eq!(std::fs::read_to_string(&count).unwrap(), "ran\n");
     house.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_beyond_the_limit_wait_for_their_turn() {
+    let dir = TempDir::new().unwrap();
+    let house = House::open(dir.path()).await;
+    let gate = dir.path().join("gate");
+    let wait = format!("until test -e {}; do sleep 0.1; done", gate.display());
+    // More than the fixture lets run at a time.
+    for number in 0..4 {
+        house
+            .create::<Task>(&format!("task-{number}"), shell(&wait))
+            .await;
+    }
+    let reasons = |tasks: &[Task]| {
+        let mut reasons: Vec<String> = tasks
+            .iter()
+            .filter_map(|task| Some(task.status.as_ref()?.conditions.first()?.reason.clone()))
+            .collect();
+        reasons.sort();
+        reasons
+    };
+    loop {
+        let tasks = house
+            .api::<Task>()
+            .list(&kube::api::ListParams::default())
+            .await
+            .unwrap();
+        let reasons = reasons(&tasks.items);
+        assert!(
+            reasons.iter().filter(|it| *it == "Running").count() <= 3,
+            "{reasons:?}"
+        );
+        if reasons == ["Running", "Running", "Running", "Waiting"] {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    std::fs::write(gate, "").unwrap();
+    for number in 0..4 {
+        let task = house
+            .until::<Task>(&format!("task-{number}"), is_over)
+            .await;
+        assert_eq!(condition(&task, "Succeeded").0, "True");
+    }
+    house.close().await;
+}

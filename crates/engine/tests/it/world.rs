@@ -1,5 +1,10 @@
 //! A cluster with a running engine, and short ways to write to it and to wait for it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Namespace;
@@ -19,17 +24,20 @@ use tokio_util::sync::CancellationToken;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One namespace of a cluster, with an engine of its own.
-pub struct World {
-    pub client: Client,
-    pub namespace: String,
-    engine: Option<(JoinHandle<Result<(), pathline_engine::Error>>, CancellationToken)>,
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) namespace: String,
+    engine: Option<(
+        JoinHandle<Result<(), pathline_engine::Error>>,
+        CancellationToken,
+    )>,
     data_dir: tempfile::TempDir,
     embedded: Option<Cluster>,
 }
 
 impl World {
     /// Starts an embedded cluster and an engine on it.
-    pub async fn embedded() -> Self {
+    pub(crate) async fn embedded() -> Self {
         let data_dir = tempfile::tempdir().unwrap();
         let options = pathline_cluster::Options::new(data_dir.path());
         let cluster = Cluster::open(options).await.unwrap();
@@ -37,7 +45,7 @@ impl World {
     }
 
     /// Starts an engine on a cluster that is there already.
-    pub async fn on(client: Client) -> Self {
+    pub(crate) async fn on(client: Client) -> Self {
         Self::start(client, tempfile::tempdir().unwrap(), None).await
     }
 
@@ -47,45 +55,66 @@ impl World {
         let api: Api<Namespace> = Api::all(client.clone());
         let namespace = json!({"metadata": {"generateName": "owners-"}});
         let namespace = serde_json::from_value(namespace).unwrap();
-        let namespace = api.create(&PostParams::default(), &namespace).await.unwrap().name_any();
-        let mut world = Self { client, namespace, engine: None, data_dir, embedded };
+        let namespace = api
+            .create(&PostParams::default(), &namespace)
+            .await
+            .unwrap()
+            .name_any();
+        let mut world = Self {
+            client,
+            namespace,
+            engine: None,
+            data_dir,
+            embedded,
+        };
         world.start_engine();
         world
     }
 
-    pub fn start_engine(&mut self) {
+    pub(crate) fn start_engine(&mut self) {
         let shutdown = CancellationToken::new();
-        let options = Options { data_dir: self.data_dir.path().to_owned(), workers: false };
+        let options = Options {
+            data_dir: self.data_dir.path().to_owned(),
+            workers: false,
+        };
         let running = Engine::run(self.client.clone(), options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
     }
 
     /// Stops the engine and waits until nothing of it runs.
-    pub async fn stop_engine(&mut self) {
+    pub(crate) async fn stop_engine(&mut self) {
         let (running, shutdown) = self.engine.take().expect("the engine runs");
         shutdown.cancel();
         let ended = tokio::time::timeout(PATIENCE, running).await;
-        ended.expect("the engine stops when told to").unwrap().unwrap();
+        ended
+            .expect("the engine stops when told to")
+            .unwrap()
+            .unwrap();
     }
 
     /// Removes what the test made outside its namespace, so that the next one starts clean.
-    pub async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         self.stop_engine().await;
         for kind in CLUSTER_KINDS {
             let api = self.api(kind);
             for object in api.list(&Default::default()).await.unwrap() {
-                api.delete(&object.name_any(), &DeleteParams::default()).await.unwrap();
+                api.delete(&object.name_any(), &DeleteParams::default())
+                    .await
+                    .unwrap();
             }
         }
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        namespaces.delete(&self.namespace, &DeleteParams::background()).await.unwrap();
+        namespaces
+            .delete(&self.namespace, &DeleteParams::background())
+            .await
+            .unwrap();
         if let Some(cluster) = self.embedded {
             cluster.close().await;
         }
     }
 
     /// Returns the API of a kind, in the namespace unless it is a kind of the whole cluster.
-    pub fn api(&self, kind: &str) -> Api<DynamicObject> {
+    pub(crate) fn api(&self, kind: &str) -> Api<DynamicObject> {
         let (group, version, plural) = match kind {
             "ConfigMap" => ("", "v1", "configmaps".to_owned()),
             "Test" => (TEST_GROUP, "v1", "tests".to_owned()),
@@ -103,7 +132,7 @@ impl World {
     }
 
     /// Applies an object as a user would.
-    pub async fn apply(&self, kind: &str, name: &str, mut object: Value) {
+    pub(crate) async fn apply(&self, kind: &str, name: &str, mut object: Value) {
         let api = self.api(kind);
         object["apiVersion"] = json!(match kind {
             "ConfigMap" => "v1".to_owned(),
@@ -113,45 +142,63 @@ impl World {
         object["kind"] = json!(kind);
         object["metadata"]["name"] = json!(name);
         let params = PatchParams::apply("a-user").force();
-        api.patch(name, &params, &Patch::Apply(&object)).await.unwrap();
+        api.patch(name, &params, &Patch::Apply(&object))
+            .await
+            .unwrap();
     }
 
     /// Applies an object that has nothing but a spec.
-    pub async fn apply_spec(&self, kind: &str, name: &str, spec: Value) {
+    pub(crate) async fn apply_spec(&self, kind: &str, name: &str, spec: Value) {
         self.apply(kind, name, json!({"spec": spec})).await;
     }
 
     /// Applies a workload with the label that the tests' supply chains select.
-    pub async fn apply_workload(&self, name: &str, spec: Value) {
+    pub(crate) async fn apply_workload(&self, name: &str, spec: Value) {
         let labels = json!({"app": self.namespace});
-        self.apply("Workload", name, json!({"metadata": {"labels": labels}, "spec": spec})).await;
+        self.apply(
+            "Workload",
+            name,
+            json!({"metadata": {"labels": labels}, "spec": spec}),
+        )
+        .await;
     }
 
     /// Applies a supply chain for the workloads of this world.
-    pub async fn apply_chain(&self, name: &str, resources: Value) {
+    pub(crate) async fn apply_chain(&self, name: &str, resources: Value) {
         let selector = json!({"app": self.namespace});
-        self.apply_spec("ClusterSupplyChain", name, json!({"selector": selector, "resources": resources})).await;
+        self.apply_spec(
+            "ClusterSupplyChain",
+            name,
+            json!({"selector": selector, "resources": resources}),
+        )
+        .await;
     }
 
     /// Plays the controller of a stamped object: writes its status.
-    pub async fn set_status(&self, name: &str, status: Value) {
+    pub(crate) async fn set_status(&self, name: &str, status: Value) {
         self.wait_for("Test", name, "being stamped", |_| true).await;
         let params = PatchParams::default();
         let patch = Patch::Merge(json!({"status": status}));
-        self.api("Test").patch_status(name, &params, &patch).await.unwrap();
+        self.api("Test")
+            .patch_status(name, &params, &patch)
+            .await
+            .unwrap();
     }
 
-    pub async fn get(&self, kind: &str, name: &str) -> Option<Value> {
+    pub(crate) async fn get(&self, kind: &str, name: &str) -> Option<Value> {
         let object = self.api(kind).get_opt(name).await.unwrap();
         object.map(|object| serde_json::to_value(object).unwrap())
     }
 
-    pub async fn delete(&self, kind: &str, name: &str) {
-        self.api(kind).delete(name, &DeleteParams::default()).await.unwrap();
+    pub(crate) async fn delete(&self, kind: &str, name: &str) {
+        self.api(kind)
+            .delete(name, &DeleteParams::default())
+            .await
+            .unwrap();
     }
 
     /// Waits until an object is as wanted, and returns it.
-    pub async fn wait_for(
+    pub(crate) async fn wait_for(
         &self,
         kind: &str,
         name: &str,
@@ -172,57 +219,83 @@ impl World {
     }
 
     /// Waits until an object is gone.
-    pub async fn wait_gone(&self, kind: &str, name: &str) {
-        let waiting = await_condition(self.api(kind), name, |object: Option<&DynamicObject>| object.is_none());
+    pub(crate) async fn wait_gone(&self, kind: &str, name: &str) {
+        let waiting = await_condition(self.api(kind), name, |object: Option<&DynamicObject>| {
+            object.is_none()
+        });
         let gone = tokio::time::timeout(PATIENCE, waiting).await;
-        gone.unwrap_or_else(|_| panic!("waited in vain for {kind} {name} to go")).unwrap();
+        gone.unwrap_or_else(|_| panic!("waited in vain for {kind} {name} to go"))
+            .unwrap();
     }
 
     /// Waits until a condition of an owner has this status and reason, and returns the owner.
-    pub async fn wait_condition(&self, kind: &str, name: &str, condition: [&str; 3]) -> Value {
+    pub(crate) async fn wait_condition(
+        &self,
+        kind: &str,
+        name: &str,
+        condition: [&str; 3],
+    ) -> Value {
         let what = format!("with {condition:?}");
-        self.wait_for(kind, name, &what, |owner| conditions_of(&owner["status"]).contains(&condition)).await
+        self.wait_for(kind, name, &what, |owner| {
+            conditions_of(&owner["status"]).contains(&condition)
+        })
+        .await
     }
 
-    pub async fn wait_ready(&self, kind: &str, name: &str) -> Value {
-        self.wait_condition(kind, name, ["Ready", "True", "Ready"]).await
+    pub(crate) async fn wait_ready(&self, kind: &str, name: &str) -> Value {
+        self.wait_condition(kind, name, ["Ready", "True", "Ready"])
+            .await
     }
 }
 
 /// Returns type, status and reason of each condition.
-pub fn conditions_of(status: &Value) -> Vec<[&str; 3]> {
+pub(crate) fn conditions_of(status: &Value) -> Vec<[&str; 3]> {
     fn field<'v>(condition: &'v Value, name: &str) -> &'v str {
         condition[name].as_str().unwrap_or_default()
     }
     let conditions = status["conditions"].as_array().into_iter().flatten();
-    conditions.map(|condition| ["type", "status", "reason"].map(|name| field(condition, name))).collect()
+    conditions
+        .map(|condition| ["type", "status", "reason"].map(|name| field(condition, name)))
+        .collect()
 }
 
 /// Returns what an owner reports of one resource.
-pub fn resource<'v>(owner: &'v Value, name: &str) -> &'v Value {
-    let resources = owner["status"]["resources"].as_array().expect("the owner reports resources");
+pub(crate) fn resource<'v>(owner: &'v Value, name: &str) -> &'v Value {
+    let resources = owner["status"]["resources"]
+        .as_array()
+        .expect("the owner reports resources");
     let resource = resources.iter().find(|resource| resource["name"] == name);
     resource.unwrap_or_else(|| panic!("no resource {name} in {resources:#?}"))
 }
 
 /// Returns the message of a condition.
-pub fn message<'v>(status: &'v Value, condition: &str) -> &'v str {
-    let conditions = status["conditions"].as_array().expect("there are conditions");
+pub(crate) fn message<'v>(status: &'v Value, condition: &str) -> &'v str {
+    let conditions = status["conditions"]
+        .as_array()
+        .expect("there are conditions");
     let condition = conditions.iter().find(|known| known["type"] == condition);
-    condition.and_then(|condition| condition["message"].as_str()).expect("the condition is there")
+    condition
+        .and_then(|condition| condition["message"].as_str())
+        .expect("the condition is there")
 }
 
 /// Installs a kind and waits until it is served.
-pub async fn install(client: &Client, crd: CustomResourceDefinition) {
+pub(crate) async fn install(client: &Client, crd: CustomResourceDefinition) {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("a-user").force();
-    api.patch(&crd.name_any(), &params, &Patch::Apply(&crd)).await.unwrap();
-    let served = await_condition(api, &crd.name_any(), conditions::is_crd_established());
-    tokio::time::timeout(PATIENCE, served).await.expect("the kind is served").unwrap();
+    api.patch(&crd.name_any(), &params, &Patch::Apply(&crd))
+        .await
+        .unwrap();
+    let name = crd.name_any();
+    let served = await_condition(api, &name, conditions::is_crd_established());
+    tokio::time::timeout(PATIENCE, served)
+        .await
+        .expect("the kind is served")
+        .unwrap();
 }
 
 /// A namespaced kind with a spec and a status of any shape.
-pub fn test_kind(kind: &str, plural: &str) -> CustomResourceDefinition {
+pub(crate) fn test_kind(kind: &str, plural: &str) -> CustomResourceDefinition {
     let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     serde_json::from_value(json!({
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -16,7 +16,10 @@ pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure>
         .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))?;
     let mut signals = Signals::listen()?;
     let mut scene = Scene::open(args.dir.as_deref())?;
-    logs::start(&settings::verbosity(log), Sink::File(scene.create_log()?))?;
+    logs::start(
+        &settings::file_verbosity(log),
+        Sink::File(scene.create_log()?),
+    )?;
     let outcome = perform(args, timeout, &scene, &mut signals).await;
     if outcome.is_err() && scene.is_temporary() {
         say(&format!(
@@ -46,12 +49,13 @@ async fn perform(
         name = signals.next() => {
             display.rest();
             say(&format!("{name}: stopping; once more to stop at once"));
-            Ok(())
+            // Whoever asked for two commits has not got them.
+            Ok(if args.once { Exit::No } else { Exit::Yes })
         }
     };
     display.rest();
     let stopped = signals.bound(instance.stop()).await;
-    shown.and(stopped).map(|()| Exit::Yes)
+    shown.and_then(|exit| stopped.map(|()| exit))
 }
 
 /// Shows two commits arrive and prints what came of it; then, unless asked not to, goes on.
@@ -61,7 +65,7 @@ async fn show(
     scene: &Scene,
     display: &Display,
     instance: &mut Instance,
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     let mut performance = Performance::new(scene, display, instance.client());
     tokio::select! {
         played = performance.play(timeout) => played?,
@@ -76,7 +80,7 @@ async fn show(
         }
     })?;
     if args.once {
-        return Ok(());
+        return Ok(Exit::Yes);
     }
     let fate = if scene.is_temporary() {
         "removes everything"
@@ -85,7 +89,7 @@ async fn show(
     };
     say(&format!("\nCtrl-C {fate}."));
     tokio::select! {
-        ended = performance.encore() => ended,
+        failure = performance.encore() => Err(failure),
         failure = instance.broken() => Err(failure),
     }
 }

@@ -25,23 +25,20 @@ pub(crate) async fn run(args: &SiteArgs, log: &LogArgs) -> Result<Exit, Failure>
     );
 
     let shutdown = CancellationToken::new();
+    let limits = pathline_server::Limits::default();
     let mut server = pin!(pathline_server::serve(
         listener,
         site.router(),
+        limits,
         shutdown.clone()
     ));
     tokio::select! {
-        ended = &mut server => {
-            ended.map_err(anyhow::Error::from)?;
-            return Ok(Exit::Yes);
+        () = &mut server => {}
+        name = signals.next() => {
+            tracing::info!("{name}: stopping");
+            shutdown.cancel();
+            signals.bound(server).await?;
         }
-        name = signals.next() => tracing::info!("{name}: stopping"),
     }
-    shutdown.cancel();
-    let drained = async {
-        // How its last answers went no longer matters: the site is going away.
-        let _ = server.await;
-    };
-    signals.bound(drained).await?;
     Ok(Exit::Yes)
 }

@@ -16,6 +16,9 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const NAME: Style = AnsiColor::Yellow.on_default();
 const SOFT: Style = Style::new().dimmed();
 
+/// How often the moving line moves.
+const TICK: Duration = Duration::from_millis(100);
+
 /// Lines that stay, and on a terminal one last line that moves.
 pub(crate) struct Display {
     spinner: Option<ProgressBar>,
@@ -37,12 +40,14 @@ impl Display {
         }
     }
 
-    /// Says what is being done, until the next word.
-    pub(crate) fn doing(&self, what: impl Into<String>) {
-        if let Some(spinner) = &self.spinner {
-            spinner.reset_elapsed();
-            spinner.set_message(what.into());
-            spinner.enable_steady_tick(Duration::from_millis(100));
+    /// Says what is being done, and for how long, until the next word.
+    pub(crate) fn doing(&self, what: &str) {
+        if let Some(spinner) = &self.spinner
+            && spinner.message() != what
+        {
+            spinner.reset();
+            spinner.set_message(what.to_owned());
+            spinner.enable_steady_tick(TICK);
         }
     }
 
@@ -65,7 +70,7 @@ impl Display {
     }
 
     pub(super) fn next(&self, commit: &Commit, stage: Stage) {
-        self.doing(format!("{} is {}", short(&commit.id), stage.doing()));
+        self.doing(&format!("{} is {}", short(&commit.id), stage.doing()));
     }
 
     pub(super) fn reached(&self, commit: &Commit, stage: Stage, detail: &str) {

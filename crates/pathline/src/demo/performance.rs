@@ -53,24 +53,26 @@ impl<'a> Performance<'a> {
         }
     }
 
-    /// Follows whatever the user commits, for as long as it is polled.
-    pub(crate) async fn encore(&mut self) -> Result<(), Failure> {
+    /// Follows whatever the user commits, for as long as it is polled and can see.
+    pub(crate) async fn encore(&mut self) -> Failure {
         let mut shown = self.story.fetched().map(str::to_owned);
         loop {
-            let fetched = self.story.fetched().map(str::to_owned);
-            match fetched.filter(|fetched| shown.as_ref() != Some(fetched)) {
-                Some(id) => {
-                    let commit = self.scene.look_up(&id).await?;
-                    // One that does not arrive has been shown; the next one may do better.
-                    let _ = self.follow(&commit).await;
-                    self.display.rest();
-                    shown = Some(id);
+            let newer = self
+                .story
+                .fetched()
+                .filter(|fetched| Some(*fetched) != shown.as_deref());
+            let Some(id) = newer.map(str::to_owned) else {
+                if let Err(failure) = self.look().await {
+                    return failure;
                 }
-                None => {
-                    let sight = self.sights.next().await.context("the watches have ended")?;
-                    self.story.see(sight);
-                }
+                continue;
+            };
+            if let Ok(commit) = self.scene.look_up(&id).await {
+                // One that does not arrive has been shown; the next one may do better.
+                let _ = self.follow(&commit).await;
+                self.display.rest();
             }
+            shown = Some(id);
         }
     }
 
@@ -116,8 +118,7 @@ impl<'a> Performance<'a> {
                 break;
             };
             self.display.next(commit, stage);
-            let sight = self.sights.next().await.context("the watches have ended")?;
-            self.story.see(sight);
+            self.look().await?;
         }
         self.display.rest();
         let Commit { id, subject, .. } = commit.clone();
@@ -126,6 +127,13 @@ impl<'a> Performance<'a> {
             subject,
             stages,
         });
+        Ok(())
+    }
+
+    /// Waits for the next change in the cluster.
+    async fn look(&mut self) -> Result<(), Failure> {
+        let sight = self.sights.next().await.context("the watches have ended")?;
+        self.story.see(sight);
         Ok(())
     }
 
@@ -188,18 +196,14 @@ impl<'a> Performance<'a> {
         let trouble = self.story.trouble(stage);
         self.display.rest();
         self.display.trouble(&trouble);
-        let seconds = timeout.as_secs();
+        let (commit, object, done) = (self.story.subject(), trouble.object, stage.done());
+        let log = trouble
+            .log_path
+            .unwrap_or_else(|| self.scene.log_path().display().to_string());
         Failure::new(format!(
-            "after {seconds} seconds, {} is still not {}",
-            trouble.object,
-            stage.done()
+            "after {timeout:?}, {commit} is still not {done} ({object})"
         ))
-        .with_hint(format!(
-            "the log is {}; `--timeout` allows more time",
-            trouble
-                .log_path
-                .unwrap_or_else(|| self.scene.log_path().display().to_string())
-        ))
+        .with_hint(format!("the log is {log}; `--timeout` allows more time"))
         .with_exit(Exit::TimedOut)
     }
 }

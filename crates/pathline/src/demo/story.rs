@@ -111,6 +111,15 @@ impl Story {
             .find(|stage| Some(*stage) > self.reached)
     }
 
+    /// Returns the commit that is followed, in short, as the subject of a sentence.
+    pub(super) fn subject(&self) -> &str {
+        if self.commit.is_empty() {
+            "the first commit"
+        } else {
+            short(&self.commit)
+        }
+    }
+
     /// Returns the commit that the path has fetched last.
     pub(super) fn fetched(&self) -> Option<&str> {
         self.text(Stage::Fetched, "/status/artifact/revision")

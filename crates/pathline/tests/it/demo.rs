@@ -5,7 +5,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::program::{Running, pathline, stderr, stdout};
+use crate::program::{Ended, Running, pathline, stderr, stdout};
 use crate::site::get;
 
 const STAGES: [&str; 6] = [
@@ -60,10 +60,13 @@ fn two_commits_arrive_and_nothing_is_left_behind() {
     let mut demo = Running::start(&["demo", "--once", "--output", "json"]);
     let temporary = demo.temporary();
     let summary = demo.json();
-    let told = demo.stderr();
-    let (status, leash) = demo.wait();
-    let told = told + &fs::read_to_string(leash.directory().join("stderr")).unwrap();
-    assert_eq!(status.code(), Some(0), "{told}");
+    assert_eq!(demo.rest(), "", "stdout holds nothing but the JSON");
+    let Ended {
+        code,
+        stderr: told,
+        leash,
+    } = demo.wait();
+    assert_eq!(code, Some(0), "{told}");
 
     let commits = summary["commits"].as_array().unwrap();
     assert_eq!(commits.len(), 2);
@@ -117,11 +120,8 @@ fn page_follows_the_commits_of_the_user_and_stays_when_one_fails() {
 
     let broken = commit(text("app"), "two\nlines\n");
     demo.wait_for_stderr("FAIL  message.txt must hold exactly one line of text, it has 2");
-    assert!(
-        demo.stderr().contains(&format!("{}  ", &broken[..7])),
-        "{}",
-        demo.stderr()
-    );
+    let told = demo.stderr();
+    assert!(told.contains(&format!("{}  ", &broken[..7])), "{told}");
     assert!(
         get(site, "/").contains(second),
         "what fails its test does not run"
@@ -138,8 +138,8 @@ fn page_follows_the_commits_of_the_user_and_stays_when_one_fails() {
     assert!(manifest.contains(&third), "{manifest}");
 
     demo.signal(Signal::INT);
-    let (status, leash) = demo.wait();
-    assert_eq!(status.code(), Some(0));
+    let Ended { code, leash, .. } = demo.wait();
+    assert_eq!(code, Some(0));
     assert!(
         leash.directory().join("here/app/message.txt").exists(),
         "a named directory stays"

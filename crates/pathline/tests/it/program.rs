@@ -1,10 +1,10 @@
 //! Running the binary under test, so that nothing of it outlives the test.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -49,6 +49,15 @@ pub(crate) struct Running {
     leash: Leash,
     child: Child,
     stdout: BufReader<ChildStdout>,
+    stderr: Receiver<String>,
+    told: String,
+}
+
+/// What is left of a binary that ran.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stderr: String,
+    pub(crate) leash: Leash,
 }
 
 impl Running {
@@ -63,7 +72,6 @@ impl Running {
     /// Starts the binary in the scratch directory of one that ran before.
     pub(crate) fn start_in(leash: Leash, arguments: &[&str]) -> Self {
         let directory = leash.directory().to_owned();
-        let stderr = File::create(directory.join("stderr")).expect("a file for stderr");
         let temporary = directory.join("tmp");
         fs::create_dir_all(&temporary).expect("a directory for temporary files");
         let mut command = pathline();
@@ -71,13 +79,16 @@ impl Running {
             .args(arguments)
             .current_dir(&directory)
             .env("TMPDIR", temporary);
-        command.stdout(Stdio::piped()).stderr(stderr);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = leash.spawn(&mut command).expect("the binary starts");
         let stdout = BufReader::new(child.stdout.take().expect("stdout was asked to be a pipe"));
+        let stderr = lines(child.stderr.take().expect("stderr was asked to be a pipe"));
         Self {
             leash,
             child,
             stdout,
+            stderr,
+            told: String::new(),
         }
     }
 
@@ -86,6 +97,15 @@ impl Running {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("stdout is text");
         line
+    }
+
+    /// Returns all that is still written to stdout until it is closed.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        self.stdout
+            .read_to_string(&mut rest)
+            .expect("stdout is text");
+        rest
     }
 
     /// Waits for one line of JSON on stdout.
@@ -104,8 +124,10 @@ impl Running {
         self.directory().join("tmp")
     }
 
-    pub(crate) fn stderr(&self) -> String {
-        fs::read_to_string(self.directory().join("stderr")).expect("stderr is text")
+    /// Returns what it has said on stderr up to now.
+    pub(crate) fn stderr(&mut self) -> &str {
+        self.told.extend(self.stderr.try_iter());
+        &self.told
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -113,15 +135,12 @@ impl Running {
     }
 
     /// Waits until stderr says something.
-    pub(crate) fn wait_for_stderr(&self, what: &str) {
-        let deadline = std::time::Instant::now() + PATIENCE;
-        while !self.stderr().contains(what) {
-            assert!(
-                std::time::Instant::now() < deadline,
-                "no {what:?} in\n{}",
-                self.stderr()
-            );
-            thread::yield_now();
+    pub(crate) fn wait_for_stderr(&mut self, what: &str) {
+        while !self.told.contains(what) {
+            match self.stderr.recv_timeout(PATIENCE) {
+                Ok(line) => self.told += &line,
+                Err(_) => panic!("no {what:?} in\n{}", self.told),
+            }
         }
     }
 
@@ -130,23 +149,41 @@ impl Running {
         kill_process(Pid::from_raw(pid).expect("a process id"), signal).expect("it still runs");
     }
 
-    /// Waits for the end, and returns how it ended and what is left of it.
-    pub(crate) fn wait(self) -> (ExitStatus, Leash) {
+    /// Waits for the end.
+    pub(crate) fn wait(self) -> Ended {
+        // Stdout is held until the end, so that the binary can still write to it.
         let Self {
             leash,
             mut child,
-            stdout,
+            stdout: _stdout,
+            stderr,
+            mut told,
         } = self;
-        // Held until the end, so that the binary can still write to it.
-        let _stdout = stdout;
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(child.wait()));
-        match receiver.recv_timeout(PATIENCE) {
-            Ok(status) => (status.expect("a child can be waited for"), leash),
-            Err(_) => {
-                let stderr = fs::read_to_string(leash.directory().join("stderr"));
-                panic!("still running; stderr:\n{}", stderr.unwrap_or_default())
-            }
+        let Ok(status) = receiver.recv_timeout(PATIENCE) else {
+            told.extend(stderr.try_iter());
+            panic!("still running; stderr:\n{told}")
+        };
+        told.extend(stderr.iter());
+        let code = status.expect("a child can be waited for").code();
+        Ended {
+            code,
+            stderr: told,
+            leash,
         }
     }
+}
+
+/// Passes lines on as they come, so that nobody has to look for them again and again.
+fn lines(stderr: ChildStderr) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            if sender.send(line + "\n").is_err() {
+                break;
+            }
+        }
+    });
+    receiver
 }

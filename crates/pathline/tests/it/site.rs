@@ -42,9 +42,9 @@ fn site_of_a_manifest_is_served_with_its_commit() {
     )
     .unwrap();
 
-    let site = Running::start(&["site", "--manifest", manifest.to_str().unwrap()]);
+    let mut site = Running::start(&["site", "--manifest", manifest.to_str().unwrap()]);
     site.wait_for_stderr("serving on http://");
-    let told = site.stderr();
+    let told = site.stderr().to_owned();
     let address = told
         .split("http://")
         .nth(1)
@@ -58,7 +58,7 @@ fn site_of_a_manifest_is_served_with_its_commit() {
     assert!(answer.ends_with("<h1>hello</h1>"), "{answer}");
     assert!(get(address, "/healthz").starts_with("HTTP/1.0 200"));
     site.signal(Signal::TERM);
-    assert_eq!(site.wait().0.code(), Some(0));
+    assert_eq!(site.wait().code, Some(0));
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{ListParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::wait::await_condition;
 use kube::{Api, Client, Config, ResourceExt};
-use rustix::process::Signal;
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
 
-use crate::program::{Running, pathline, stderr};
+use crate::program::{Ended, Running, pathline, stderr};
 
 const UP: [&str; 7] = [
     "up",
@@ -98,11 +99,61 @@ fn signals_stop_it_in_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let (up, _) = start();
         up.signal(signal);
-        let (status, leash) = up.wait();
-        assert_eq!(status.code(), Some(0), "{signal:?}");
-        let told = fs::read_to_string(leash.directory().join("stderr")).unwrap();
-        assert!(told.contains("stopping"), "{told}");
+        let Ended { code, stderr, .. } = up.wait();
+        assert_eq!(code, Some(0), "{signal:?}: {stderr}");
+        assert!(stderr.contains("stopping"), "{stderr}");
     }
+}
+
+/// Keeps running when it is asked to stop, and longer than anybody waits.
+fn mk_stubborn_process() -> DynamicObject {
+    let object = json!({
+        "apiVersion": "pathline.dev/v1alpha1",
+        "kind": "Process",
+        "metadata": {"name": "stubborn"},
+        "spec": {
+            "command": ["sh", "-c", "trap '' TERM; while :; do sleep 1; done"],
+            "stopTimeout": "1h",
+        },
+    });
+    serde_json::from_value(object).expect("a well-formed object")
+}
+
+#[tokio::test]
+async fn second_signal_stops_it_at_once_although_a_process_does_not_end() {
+    let (mut up, ready) = start();
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(
+        "pathline.dev",
+        "v1alpha1",
+        "Process",
+    ));
+    let processes = Api::<DynamicObject>::default_namespaced_with(client(&ready).await, &kind);
+    processes
+        .create(&PostParams::default(), &mk_stubborn_process())
+        .await
+        .unwrap();
+    let runs = |process: Option<&DynamicObject>| {
+        process.is_some_and(|process| process.data["status"]["pid"].is_i64())
+    };
+    let process = await_condition(processes, "stubborn", runs)
+        .await
+        .unwrap()
+        .unwrap();
+    let group = process.data["status"]["pid"].as_i64().unwrap();
+    let group = Pid::from_raw(group.try_into().unwrap()).unwrap();
+
+    up.signal(Signal::TERM);
+    up.wait_for_stderr("once more to stop at once");
+    up.signal(Signal::TERM);
+
+    let Ended { code, stderr, .. } = up.wait();
+    // What an abrupt stop leaves behind is ended by the next start; there is none here.
+    let _ = kill_process_group(group, Signal::KILL);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("error: stopped at once, on a second signal (SIGTERM)"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -124,11 +175,7 @@ fn second_one_on_the_same_directory_is_refused_by_the_name_of_the_first() {
     assert!(told.contains("hint: `--data-dir DIR`"), "{told}");
     assert!(second.stdout.is_empty());
     first.signal(Signal::TERM);
-    assert_eq!(
-        first.wait().0.code(),
-        Some(0),
-        "the first one is undisturbed"
-    );
+    assert_eq!(first.wait().code, Some(0), "the first one is undisturbed");
 }
 
 #[tokio::test]
@@ -139,7 +186,7 @@ async fn what_was_acknowledged_is_there_after_a_kill() {
         .await
         .unwrap();
     first.signal(Signal::KILL);
-    let (_, leash) = first.wait();
+    let leash = first.wait().leash;
 
     let mut second = Running::start_in(leash, &UP);
     let ready = second.json();
@@ -186,4 +233,19 @@ fn text_names_the_addresses_after_ready() {
         "{lines:?}"
     );
     assert!(lines[3].ends_with("/.pathline/kubeconfig\n"), "{lines:?}");
+}
+
+#[test]
+fn yaml_says_the_same_as_json() {
+    let mut up = Running::start(&[&UP[..6], &["yaml"]].concat());
+    let lines: Vec<_> = (0..5).map(|_| up.line()).collect();
+    assert_eq!(lines[0], "ready: true\n");
+    let keys: Vec<_> = lines
+        .iter()
+        .filter_map(|line| Some(line.split_once(": ")?.0))
+        .collect();
+    assert_eq!(
+        keys,
+        ["ready", "url", "kubernetes", "kubeconfig", "dataDir"]
+    );
 }

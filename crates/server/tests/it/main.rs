@@ -3,6 +3,7 @@
 mod health;
 mod listen;
 mod metrics;
+mod serve;
 
 use axum::Router;
 use axum::body::Body;

@@ -41,12 +41,8 @@ async fn scanners_cannot_add_time_series() {
     let router = app(Doors::new("1.2.3"));
     for path in ["/a", "/b", "/c"] {
         get(&router, path).await;
-        send(
-            &router,
-            Method::from_bytes(path[1..].as_bytes()).unwrap(),
-            path,
-        )
-        .await;
+        let method = Method::from_bytes(&path.as_bytes()[1..]).unwrap();
+        send(&router, method, path).await;
     }
 
     let (_, text) = get(&router, "/metrics").await;

@@ -40,7 +40,12 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             definitions: Vec::new(),
-            controllers: &["garbage-collector-controller", "namespace-controller"],
+            controllers: &[
+                "garbage-collector-controller",
+                "namespace-controller",
+                "root-ca-certificate-publisher-controller",
+                "serviceaccount-controller",
+            ],
         }
     }
 }

@@ -16,15 +16,26 @@ pub(crate) fn check(object: &Value) -> Vec<FieldError> {
     check_conversion(object, &mut errors);
     if !versions(object).any(|version| version["storage"] == true) {
         let detail = "must have at least one stored version";
-        errors.push(FieldError::invalid("status.storedVersions", &Value::Null, detail));
+        errors.push(FieldError::invalid(
+            "status.storedVersions",
+            &Value::Null,
+            detail,
+        ));
     }
     errors
 }
 
 /// Returns which changes of a definition are not allowed.
 pub(crate) fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
-    let fixed = ["/spec/group", "/spec/scope", "/spec/names/plural", "/spec/names/kind"];
-    let changed = fixed.iter().filter(|path| old.pointer(path) != new.pointer(path));
+    let fixed = [
+        "/spec/group",
+        "/spec/scope",
+        "/spec/names/plural",
+        "/spec/names/kind",
+    ];
+    let changed = fixed
+        .iter()
+        .filter(|path| old.pointer(path) != new.pointer(path));
     let errors = changed.map(|path| {
         let value = new.pointer(path).unwrap_or(&Value::Null);
         let field = path.trim_start_matches('/').replace('/', ".");
@@ -56,7 +67,11 @@ fn check_group_and_scope(object: &Value, errors: &mut Vec<FieldError>) {
         "" => errors.push(FieldError::required("spec.scope", "")),
         _ => {
             let allowed = ["Cluster", "Namespaced"].map(Value::from);
-            errors.push(FieldError::not_supported("spec.scope", &spec["scope"], &allowed));
+            errors.push(FieldError::not_supported(
+                "spec.scope",
+                &spec["scope"],
+                &allowed,
+            ));
         }
     }
 }
@@ -65,7 +80,12 @@ fn check_names(names: &Value, errors: &mut Vec<FieldError>) {
     for key in ["plural", "singular", "kind", "listKind"] {
         check_name(&names[key], key, errors);
     }
-    for (index, short) in names["shortNames"].as_array().into_iter().flatten().enumerate() {
+    for (index, short) in names["shortNames"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         check_label(short, &format!("spec.names.shortNames[{index}]"), errors);
     }
 }
@@ -77,7 +97,11 @@ fn check_name(value: &Value, key: &str, errors: &mut Vec<FieldError>) {
         return;
     }
     let is_kind = matches!(key, "kind" | "listKind");
-    let checked = if is_kind { text(value).to_lowercase().into() } else { value.clone() };
+    let checked = if is_kind {
+        text(value).to_lowercase().into()
+    } else {
+        value.clone()
+    };
     check_label(&checked, &field, errors);
 }
 
@@ -98,14 +122,23 @@ fn check_versions(object: &Value, errors: &mut Vec<FieldError>) {
         } else {
             check_label(&version["name"], &format!("{path}.name"), errors);
         }
-        let twice = versions(object).take(index).any(|other| text(&other["name"]) == name);
+        let twice = versions(object)
+            .take(index)
+            .any(|other| text(&other["name"]) == name);
         if twice {
-            errors.push(FieldError::duplicate(format!("{path}.name"), &version["name"]));
+            errors.push(FieldError::duplicate(
+                format!("{path}.name"),
+                &version["name"],
+            ));
         }
         check_schema(version, &path, count, errors);
         check_paths(version, &path, errors);
     }
-    if versions(object).filter(|version| version["storage"] == true).count() != 1 {
+    if versions(object)
+        .filter(|version| version["storage"] == true)
+        .count()
+        != 1
+    {
         let detail = "must have exactly one version marked as storage version";
         errors.push(FieldError::invalid("spec.versions", list, detail));
     }
@@ -114,7 +147,10 @@ fn check_versions(object: &Value, errors: &mut Vec<FieldError>) {
 fn check_schema(version: &Value, path: &str, count: usize, errors: &mut Vec<FieldError>) {
     let schema = &version["schema"]["openAPIV3Schema"];
     if schema.is_null() {
-        errors.push(FieldError::required(format!("{path}.schema.openAPIV3Schema"), ""));
+        errors.push(FieldError::required(
+            format!("{path}.schema.openAPIV3Schema"),
+            "",
+        ));
         return;
     }
     // A real server moves the schema of a single version to where all versions share one, and
@@ -130,7 +166,10 @@ fn check_schema(version: &Value, path: &str, count: usize, errors: &mut Vec<Fiel
 }
 
 fn check_paths(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    let lists = [("additionalPrinterColumns", true), ("selectableFields", false)];
+    let lists = [
+        ("additionalPrinterColumns", true),
+        ("selectableFields", false),
+    ];
     for (list, has_type) in lists {
         for (index, entry) in version[list].as_array().into_iter().flatten().enumerate() {
             let field = format!("{path}.{list}[{index}]");
@@ -143,10 +182,17 @@ fn check_paths(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let scale = &version["subresources"]["scale"];
     if scale.is_object() {
         for key in ["specReplicasPath", "statusReplicasPath"] {
-            let prefix = if key.starts_with("spec") { ".spec." } else { ".status." };
+            let prefix = if key.starts_with("spec") {
+                ".spec."
+            } else {
+                ".status."
+            };
             let value = &scale[key];
             if !text(value).starts_with(prefix) {
-                let detail = format!("should be a json path under {}", prefix.trim_end_matches('.'));
+                let detail = format!(
+                    "should be a json path under {}",
+                    prefix.trim_end_matches('.')
+                );
                 let field = format!("{path}.subresources.scale.{key}");
                 errors.push(FieldError::invalid(field, value, &detail));
             }
@@ -172,7 +218,11 @@ fn check_column_type(value: &Value, field: &str, errors: &mut Vec<FieldError>) {
         None | Some("") => errors.push(FieldError::required(field, "")),
         Some(kind) if types.contains(&kind) => {}
         Some(_) => {
-            errors.push(FieldError::not_supported(field, value, &types.map(Value::from)));
+            errors.push(FieldError::not_supported(
+                field,
+                value,
+                &types.map(Value::from),
+            ));
         }
     }
 }
@@ -232,10 +282,15 @@ mod tests {
         let scope = errors_after(|it| it["spec"]["scope"] = "Foo".into());
         assert_eq!(
             scope,
-            ["spec.scope: Unsupported value: \"Foo\": supported values: \"Cluster\", \"Namespaced\""]
+            [
+                "spec.scope: Unsupported value: \"Foo\": supported values: \"Cluster\", \"Namespaced\""
+            ]
         );
         let schema = errors_after(|it| it["spec"]["versions"][0]["schema"] = Value::Null);
-        assert_eq!(schema, ["spec.versions[0].schema.openAPIV3Schema: Required value"]);
+        assert_eq!(
+            schema,
+            ["spec.versions[0].schema.openAPIV3Schema: Required value"]
+        );
         let storage = errors_after(|it| it["spec"]["versions"][0]["storage"] = false.into());
         assert!(storage[0].ends_with("must have exactly one version marked as storage version"));
     }

@@ -94,13 +94,12 @@ async fn settle(api: &Arc<Api>, stored: &Arc<Stored>) -> Result<(), crate::statu
 }
 
 /// Deletes the objects of a definition; returns it without its finalizer when none is left.
-async fn clean_up(
-    api: &Arc<Api>,
-    stored: &Stored,
-) -> Result<Option<Value>, crate::status::Status> {
+async fn clean_up(api: &Arc<Api>, stored: &Stored) -> Result<Option<Value>, crate::status::Status> {
     let collection = instances(&stored.object);
     let kinds = api.registry.kinds();
-    let resource = kinds.all().find(|it| it.is_custom() && it.collection == collection);
+    let resource = kinds
+        .all()
+        .find(|it| it.is_custom() && it.collection == collection);
     if let Some(resource) = resource {
         api.delete_all(resource).await?;
     }
@@ -127,8 +126,19 @@ fn accept(api: &Api, stored: &Stored) -> Value {
         return object;
     }
     object["status"]["acceptedNames"] = object["spec"]["names"].clone();
-    let accepted = condition("NamesAccepted", true, "NoConflicts", "no conflicts found", now);
+    let accepted = condition(
+        "NamesAccepted",
+        true,
+        "NoConflicts",
+        "no conflicts found",
+        now,
+    );
     set_condition(&mut object, accepted);
+    // A definition with accepted names is served as soon as it is stored. It is established by a
+    // second write, so that nobody who sees that finds it missing.
+    if !super::has_condition(&stored.object, "NamesAccepted") {
+        return object;
+    }
     let message = "the initial names have been accepted";
     let established = condition("Established", true, "InitialNamesAccepted", message, now);
     set_condition(&mut object, established);
@@ -142,10 +152,23 @@ fn taken_name(api: &Api, stored: &Stored) -> Option<String> {
     let plural = text(&names["plural"]);
     let kinds = api.registry.kinds();
     let mut used: BTreeSet<String> = BTreeSet::new();
-    for other in kinds.all().filter(|it| it.group == group && it.plural != plural) {
-        used.extend([&other.plural, &other.singular, &other.kind, &other.list_kind].map(Clone::clone));
+    for other in kinds
+        .all()
+        .filter(|it| it.group == group && it.plural != plural)
+    {
+        used.extend(
+            [
+                &other.plural,
+                &other.singular,
+                &other.kind,
+                &other.list_kind,
+            ]
+            .map(Clone::clone),
+        );
         used.extend(other.short_names.iter().cloned());
     }
     let own = ["plural", "singular", "kind", "listKind"].map(|key| text(&names[key]));
-    own.into_iter().chain(texts(&names["shortNames"])).find(|name| used.contains(name))
+    own.into_iter()
+        .chain(texts(&names["shortNames"]))
+        .find(|name| used.contains(name))
 }

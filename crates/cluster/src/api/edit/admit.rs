@@ -12,8 +12,12 @@ use crate::names;
 use crate::schema::FieldError;
 
 /// The finalizers that need no domain before their name.
-const STANDARD_FINALIZERS: [&str; 4] =
-    ["kubernetes", "orphan", "foregroundDeletion", definition::CLEANUP_FINALIZER];
+const STANDARD_FINALIZERS: [&str; 4] = [
+    "kubernetes",
+    "orphan",
+    "foregroundDeletion",
+    definition::CLEANUP_FINALIZER,
+];
 
 /// Completes a new object.
 pub(super) fn on_create(resource: &Resource, object: &mut Value) {
@@ -24,6 +28,8 @@ pub(super) fn on_create(resource: &Resource, object: &mut Value) {
             label_namespace(object);
         }
         Kind::Secret => complete_secret(object),
+        Kind::Replicated => default_to(object, "replicas", 1.into()),
+        Kind::Service => complete_service(object),
         Kind::Pod => object["status"] = json!({"phase": "Pending", "qosClass": "BestEffort"}),
         Kind::Definition => {
             definition::complete(object);
@@ -38,6 +44,8 @@ pub(super) fn on_update(resource: &Resource, object: &mut Value) {
     match kind_of(resource) {
         Kind::Namespace => label_namespace(object),
         Kind::Secret => complete_secret(object),
+        Kind::Replicated => default_to(object, "replicas", 1.into()),
+        Kind::Service => complete_service(object),
         Kind::Definition => {
             definition::complete(object);
             definition::note_storage_version(object);
@@ -64,7 +72,9 @@ pub(super) fn check(resource: &Resource, old: Option<&Value>, object: &Value) ->
 fn check_finalizers(finalizers: &Value) -> Vec<FieldError> {
     let finalizers = finalizers.as_array().into_iter().flatten().enumerate();
     let strange = finalizers.filter(|(_, finalizer)| {
-        finalizer.as_str().is_some_and(|it| !it.contains('/') && !STANDARD_FINALIZERS.contains(&it))
+        finalizer
+            .as_str()
+            .is_some_and(|it| !it.contains('/') && !STANDARD_FINALIZERS.contains(&it))
     });
     let errors = strange.map(|(index, finalizer)| {
         let detail = "name is neither a standard finalizer name nor is it fully qualified";
@@ -88,10 +98,13 @@ fn check_kind(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<F
         }
         Kind::Definition => {
             let mut errors = definition::check(object);
-            errors.extend(old.into_iter().flat_map(|old| definition::check_update(old, object)));
+            errors.extend(
+                old.into_iter()
+                    .flat_map(|old| definition::check_update(old, object)),
+            );
             errors
         }
-        Kind::Namespace | Kind::Pod | Kind::Plain => Vec::new(),
+        Kind::Namespace | Kind::Pod | Kind::Replicated | Kind::Service | Kind::Plain => Vec::new(),
     }
 }
 
@@ -101,6 +114,8 @@ enum Kind {
     Secret,
     Lease,
     Pod,
+    Replicated,
+    Service,
     Definition,
     Plain,
 }
@@ -114,9 +129,27 @@ fn kind_of(resource: &Resource) -> Kind {
         ("", "ConfigMap") => Kind::ConfigMap,
         ("", "Secret") => Kind::Secret,
         ("", "Pod") => Kind::Pod,
+        ("", "Service") => Kind::Service,
+        ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") => Kind::Replicated,
         ("coordination.k8s.io", "Lease") => Kind::Lease,
         (DEFINITIONS_GROUP, "CustomResourceDefinition") => Kind::Definition,
         _ => Kind::Plain,
+    }
+}
+
+/// Fills in a field of the spec that people leave out and tables show.
+fn default_to(object: &mut Value, field: &str, value: Value) {
+    if object["spec"].is_object() && object["spec"][field].is_null() {
+        object["spec"][field] = value;
+    }
+}
+
+/// Gives a service its type, and the one address it may state to both fields that hold it.
+fn complete_service(object: &mut Value) {
+    default_to(object, "type", "ClusterIP".into());
+    let address = object["spec"]["clusterIP"].clone();
+    if address.is_string() {
+        default_to(object, "clusterIPs", json!([address]));
     }
 }
 
@@ -149,7 +182,11 @@ fn complete_secret(object: &mut Value) {
 fn check_data(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for field in fields {
-        for key in object[field].as_object().into_iter().flat_map(|map| map.keys()) {
+        for key in object[field]
+            .as_object()
+            .into_iter()
+            .flat_map(|map| map.keys())
+        {
             for problem in names::config_key(key) {
                 let path = format!("{field}[{key}]");
                 errors.push(FieldError::invalid(path, &key.as_str().into(), &problem));
@@ -168,7 +205,10 @@ fn check_data(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Field
 
 /// A key has one value, be it text or bytes.
 fn check_twins(object: &Value) -> Vec<FieldError> {
-    let keys = object["data"].as_object().into_iter().flat_map(|map| map.keys());
+    let keys = object["data"]
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.keys());
     let twins = keys.filter(|key| object["binaryData"].get(key.as_str()).is_some());
     let errors = twins.map(|key| {
         let detail = "duplicate of key present in binaryData";

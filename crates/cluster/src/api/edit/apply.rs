@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::identity;
-use super::{Edit, Prepared, admit, set_or_remove};
+use super::{Edit, Prepared, admit, set_or_remove, tidy_metadata};
 use crate::managed::{self, ApplyError};
 use crate::schema::strict::Document;
 use crate::status::Status;
@@ -31,11 +31,19 @@ impl Edit<'_> {
         let text = |key: &str| applied[key].as_str().unwrap_or_default().to_owned();
         let (version, kind) = (text("apiVersion"), text("kind"));
         if version != self.resource.api_version() || kind != self.resource.kind {
-            let version = if version.is_empty() { "/".to_owned() } else { version };
-            return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
+            let version = if version.is_empty() {
+                "/".to_owned()
+            } else {
+                version
+            };
+            return Err(Status::bad_request(format!(
+                "invalid object type: {version}, Kind={kind}"
+            )));
         }
         identity::check_type(self.resource, &mut applied)?;
-        let named = applied["metadata"]["name"].as_str().is_some_and(|name| !name.is_empty());
+        let named = applied["metadata"]["name"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty());
         if is_new && !named && !self.resource.is_custom() {
             let message = format!(
                 "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -62,9 +70,13 @@ impl Edit<'_> {
         set_or_remove(&mut object["metadata"], "resourceVersion", Value::Null);
         identity::settle_namespace(self.resource, self.namespace, &mut object)?;
         self.start(&mut object)?;
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.check(None, &object)?;
-        Ok(Prepared { object, warnings: Vec::new() })
+        Ok(Prepared {
+            object,
+            warnings: Vec::new(),
+        })
     }
 
     fn applied_update(
@@ -73,17 +85,23 @@ impl Edit<'_> {
         mut object: Value,
         applied: &Value,
     ) -> Result<Prepared, Status> {
-        let version = applied["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        let version = applied["metadata"]["resourceVersion"]
+            .as_str()
+            .unwrap_or_default();
         if !version.is_empty() && version != live["metadata"]["resourceVersion"] {
             return Err(Status::modified(self.resource.subject(), self.name));
         }
         self.inherit(live, &mut object, true);
         admit::on_update(self.resource, &mut object);
+        tidy_metadata(&mut object);
         self.resource.schema.fill_defaults(&mut object);
         self.count_generation(live, &mut object);
         self.check(Some(live), &object)?;
         managed::keep_times_of_idle_write(live, &mut object);
-        Ok(Prepared { object, warnings: Vec::new() })
+        Ok(Prepared {
+            object,
+            warnings: Vec::new(),
+        })
     }
 }
 
@@ -91,7 +109,9 @@ fn refused(error: ApplyError) -> Status {
     let message = error.to_string();
     match error {
         ApplyError::Conflicts(conflicts) => {
-            let told = conflicts.iter().map(|it| (it.manager.clone(), it.path.to_string()));
+            let told = conflicts
+                .iter()
+                .map(|it| (it.manager.clone(), it.path.to_string()));
             Status::apply_conflict(message, told.collect())
         }
         ApplyError::Typed { .. } => Status::unclassified(message),

@@ -1,4 +1,4 @@
-//! `$setElementOrder`: the order that a patch's author wants for a merged list.
+//! The order of a merged list: that of `$setElementOrder`, or of the patch itself.
 
 use serde_json::Value;
 

@@ -70,7 +70,7 @@ fn containers_merge_by_name_in_the_wanted_order() {
     let expected = json!([
         {"name": "new", "image": "new:1"},
         {"name": "web", "image": "web:2",
-         "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+         "env": [{"name": "B", "value": "2"}, {"name": "A", "value": "1"}]},
         {"name": "injected", "image": "proxy:1"},
         {"name": "log", "image": "log:1"}
     ]);

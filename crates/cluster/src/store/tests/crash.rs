@@ -31,14 +31,15 @@ impl Dice {
     }
 }
 
-/// Makes content that can be recognised as whole: a text of random length and its hash.
+/// Makes content that can be recognised as whole: a text of random length and its hash. It is
+/// never the same twice, since a write that changes nothing makes no event.
 fn mk_content(dice: &mut Dice) -> Value {
     let length = usize::try_from(dice.roll(6000)).unwrap();
     let text = char::from(b'a' + u8::try_from(dice.roll(26)).unwrap())
         .to_string()
         .repeat(length);
     let hash = hash_of(&text);
-    json!({"text": text, "hash": hash})
+    json!({"text": text, "hash": hash, "unique": dice.0})
 }
 
 fn hash_of(text: &str) -> String {

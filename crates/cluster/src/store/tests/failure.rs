@@ -62,14 +62,21 @@ async fn writes_until_refused() {
     let mut stored = Vec::new();
     let refused = loop {
         let key = mk_key("", &format!("a{}", stored.len()));
-        match store.write(put(&key, Expect::Absent, "x".repeat(50_000))).await {
+        match store
+            .write(put(&key, Expect::Absent, "x".repeat(50_000)))
+            .await
+        {
             Ok(written) => stored.push(written),
             Err(refused) => break refused,
         }
     };
     assert!(matches!(refused, Refused::Storage(_)), "{refused}");
     assert_eq!(store.revision(), stored.len() as u64);
-    assert_eq!(contents(&store.everything().items), contents(&stored), "readers see no more");
+    assert_eq!(
+        contents(&store.everything().items),
+        contents(&stored),
+        "readers see no more"
+    );
     child::say(&format!("stored {}", stored.len()));
 }
 
@@ -78,18 +85,29 @@ async fn a_full_disk_refuses_and_loses_nothing() {
     let directory = tempfile::tempdir().unwrap();
     // No file may grow beyond 2048 blocks, and the signal that says so is ignored, so that a write
     // fails as it does on a full disk.
-    let limited = ["sh", "-c", r#"trap "" XFSZ; ulimit -f 2048; exec "$0" "$@""#];
+    let limited = [
+        "sh",
+        "-c",
+        r#"trap "" XFSZ; ulimit -f 2048; exec "$0" "$@""#,
+    ];
     let mut half = child::prefixed(&limited, "failure::writes_until_refused", directory.path());
     let half = half.output().unwrap();
     let said = String::from_utf8_lossy(&half.stdout);
     assert!(half.status.success(), "{said}");
     // The test harness begins the line with the name of the test.
-    let stored = said.lines().find_map(|line| line.split_once("stored ")).unwrap().1;
+    let stored = said
+        .lines()
+        .find_map(|line| line.split_once("stored "))
+        .unwrap()
+        .1;
     let stored: usize = stored.parse().unwrap();
     assert!(stored > 0, "some of it fits");
     let store = open(directory.path(), Limits::default()).await;
     assert_eq!(store.everything().items.len(), stored);
-    store.write(put(&mk_key("", "more"), Expect::Absent, 1)).await.expect("there is room again");
+    store
+        .write(put(&mk_key("", "more"), Expect::Absent, 1))
+        .await
+        .expect("there is room again");
     store.close().await;
 }
 

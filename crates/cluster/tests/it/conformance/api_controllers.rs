@@ -31,7 +31,10 @@ struct Connection {
     client: Client,
 }
 
-async fn reconcile(widget: Arc<Widget>, context: Arc<Connection>) -> Result<Action, ReconcileError> {
+async fn reconcile(
+    widget: Arc<Widget>,
+    context: Arc<Connection>,
+) -> Result<Action, ReconcileError> {
     let namespace = widget.namespace().unwrap_or_default();
     let widgets: Api<Widget> = Api::namespaced(context.client.clone(), &namespace);
     let maps: Api<ConfigMap> = Api::namespaced(context.client.clone(), &namespace);
@@ -40,12 +43,15 @@ async fn reconcile(widget: Arc<Widget>, context: Arc<Connection>) -> Result<Acti
             Finalizer::Apply(widget) => keep(&widgets, &maps, &widget).await?,
             Finalizer::Cleanup(_) => {
                 let patch = Patch::Merge(json!({"data": {"cleaned": "yes"}}));
-                maps.patch("journal", &PatchParams::default(), &patch).await?;
+                maps.patch("journal", &PatchParams::default(), &patch)
+                    .await?;
             }
         }
         Ok::<_, kube::Error>(Action::await_change())
     });
-    reconciled.await.map_err(|error| ReconcileError(Box::new(error)))
+    reconciled
+        .await
+        .map_err(|error| ReconcileError(Box::new(error)))
 }
 
 /// Applies the owned config map and the status, as every controller does on every round.
@@ -57,15 +63,21 @@ async fn keep(widgets: &Api<Widget>, maps: &Api<ConfigMap>, widget: &Widget) -> 
             owner_references: widget.controller_owner_ref(&()).map(|owner| vec![owner]),
             ..ObjectMeta::default()
         },
-        data: Some(BTreeMap::from([("color".to_owned(), widget.spec.color.clone())])),
+        data: Some(BTreeMap::from([(
+            "color".to_owned(),
+            widget.spec.color.clone(),
+        )])),
         ..ConfigMap::default()
     };
-    maps.patch(&owned.name_any(), &apply, &Patch::Apply(&owned)).await?;
+    maps.patch(&owned.name_any(), &apply, &Patch::Apply(&owned))
+        .await?;
     let status = json!({
         "apiVersion": Widget::api_version(&()), "kind": Widget::kind(&()),
         "status": {"observedGeneration": widget.metadata.generation},
     });
-    widgets.patch_status(&widget.name_any(), &apply, &Patch::Apply(status)).await?;
+    widgets
+        .patch_status(&widget.name_any(), &apply, &Patch::Apply(status))
+        .await?;
     Ok(())
 }
 
@@ -91,36 +103,59 @@ async fn controller_keeps_what_it_owns_and_cleans_up(t: &Target) -> Result<()> {
         .run(
             reconcile,
             |_, _: &ReconcileError, _| Action::requeue(std::time::Duration::from_millis(100)),
-            Arc::new(Connection { client: t.client.clone() }),
+            Arc::new(Connection {
+                client: t.client.clone(),
+            }),
         )
         .for_each(|_| async {});
     let story = async {
-        let widget = widgets.create(&PostParams::default(), &mk_widget("a")).await?;
+        let widget = widgets
+            .create(&PostParams::default(), &mk_widget("a"))
+            .await?;
         let color = |color: &'static str| {
             move |map: Option<&ConfigMap>| {
-                map.and_then(|map| map.data.as_ref()).is_some_and(|data| data["color"] == color)
+                map.and_then(|map| map.data.as_ref())
+                    .is_some_and(|data| data["color"] == color)
             }
         };
         let wait = await_condition(maps.clone(), "a-owned", color("red"));
-        let first = soon("the owned object", wait).await??.context("it exists")?;
+        let first = soon("the owned object", wait)
+            .await??
+            .context("it exists")?;
 
         let paint = Patch::Merge(json!({"spec": {"color": "blue"}}));
         widgets.patch("a", &PatchParams::default(), &paint).await?;
-        soon("the new color", await_condition(maps.clone(), "a-owned", color("blue"))).await??;
+        soon(
+            "the new color",
+            await_condition(maps.clone(), "a-owned", color("blue")),
+        )
+        .await??;
 
         maps.delete("a-owned", &DeleteParams::default()).await?;
         let replaced = |map: Option<&ConfigMap>| map.is_some_and(|map| map.uid() != first.uid());
-        soon("the replacement", await_condition(maps.clone(), "a-owned", replaced)).await??;
+        soon(
+            "the replacement",
+            await_condition(maps.clone(), "a-owned", replaced),
+        )
+        .await??;
 
         let observed = |widget: Option<&Widget>| {
             widget
                 .and_then(|widget| widget.status.as_ref())
                 .is_some_and(|status| status.observed_generation == Some(2))
         };
-        soon("the status", await_condition(widgets.clone(), "a", observed)).await??;
+        soon(
+            "the status",
+            await_condition(widgets.clone(), "a", observed),
+        )
+        .await??;
         let uid = widget.uid().context("a uid")?;
         widgets.delete("a", &DeleteParams::default()).await?;
-        soon("the deletion", await_condition(widgets.clone(), "a", is_deleted(&uid))).await??;
+        soon(
+            "the deletion",
+            await_condition(widgets.clone(), "a", is_deleted(&uid)),
+        )
+        .await??;
         let cleaned = maps.get("journal").await?.data.unwrap_or_default();
         assert_eq!(cleaned.get("cleaned").map(String::as_str), Some("yes"));
         drop(stop);
@@ -131,7 +166,10 @@ async fn controller_keeps_what_it_owns_and_cleans_up(t: &Target) -> Result<()> {
 }
 
 async fn recorder_stores_events(t: &Target) -> Result<()> {
-    let widget = t.widgets().create(&PostParams::default(), &mk_widget("a")).await?;
+    let widget = t
+        .widgets()
+        .create(&PostParams::default(), &mk_widget("a"))
+        .await?;
     let recorder = Recorder::new(t.client.clone(), Reporter::from("tester"));
     let event = Event {
         type_: EventType::Normal,
@@ -149,6 +187,9 @@ async fn recorder_stores_events(t: &Target) -> Result<()> {
     let stored = &stored[0];
     assert_eq!(stored.message.as_deref(), Some("it is red"));
     assert_eq!(stored.involved_object.uid, widget.uid());
-    assert_eq!(stored.series.as_ref().and_then(|series| series.count), Some(2));
+    assert_eq!(
+        stored.series.as_ref().and_then(|series| series.count),
+        Some(2)
+    );
     Ok(())
 }

@@ -17,7 +17,10 @@ conformance!(api:
 
 fn mk_lease(holder: &str) -> Lease {
     Lease {
-        metadata: ObjectMeta { name: Some("leader".to_owned()), ..ObjectMeta::default() },
+        metadata: ObjectMeta {
+            name: Some("leader".to_owned()),
+            ..ObjectMeta::default()
+        },
         spec: Some(LeaseSpec {
             holder_identity: Some(holder.to_owned()),
             lease_duration_seconds: Some(15),
@@ -32,9 +35,17 @@ async fn lease_has_one_holder_at_a_time(t: &Target) -> Result<()> {
     let create = PostParams::default();
     let [alice, bob] = ["alice", "bob"].map(mk_lease);
     let (alice, bob) = tokio::join!(leases.create(&create, &alice), leases.create(&create, &bob));
-    let (won, lost) = if alice.is_ok() { (alice, bob) } else { (bob, alice) };
+    let (won, lost) = if alice.is_ok() {
+        (alice, bob)
+    } else {
+        (bob, alice)
+    };
     let acquired = won?;
-    assert_eq!(refused(lost).reason, "AlreadyExists", "only one could acquire it");
+    assert_eq!(
+        refused(lost).reason,
+        "AlreadyExists",
+        "only one could acquire it"
+    );
 
     let renewals = ["carol", "dave"].map(|holder| {
         let mut lease = acquired.clone();
@@ -42,17 +53,29 @@ async fn lease_has_one_holder_at_a_time(t: &Target) -> Result<()> {
         spec.holder_identity = Some(holder.to_owned());
         spec.lease_transitions = Some(1);
         let leases = leases.clone();
-        async move { leases.replace("leader", &PostParams::default(), &lease).await }
+        async move {
+            leases
+                .replace("leader", &PostParams::default(), &lease)
+                .await
+        }
     });
     let results = futures::future::join_all(renewals).await;
-    let taken: Vec<_> = results.iter().filter_map(|result| result.as_ref().ok()).collect();
+    let taken: Vec<_> = results
+        .iter()
+        .filter_map(|result| result.as_ref().ok())
+        .collect();
     assert_eq!(taken.len(), 1, "only one could take it over");
     let stored = leases.get("leader").await?;
     assert_eq!(stored.spec, taken[0].spec);
-    let lost = results.into_iter().find(Result::is_err).context("one lost")?;
+    let lost = results
+        .into_iter()
+        .find(Result::is_err)
+        .context("one lost")?;
     assert_eq!(refused(lost).reason, "Conflict");
 
-    let renewed = leases.replace("leader", &PostParams::default(), &stored).await?;
+    let renewed = leases
+        .replace("leader", &PostParams::default(), &stored)
+        .await?;
     assert_eq!(renewed.resource_version(), stored.resource_version());
     Ok(())
 }

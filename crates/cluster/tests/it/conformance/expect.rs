@@ -30,7 +30,10 @@ pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> Resu
 }
 
 /// Waits until a question is answered with what has to become true, but not for ever.
-pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
+pub(crate) async fn eventually<T>(
+    what: &str,
+    mut ask: impl AsyncFnMut() -> Result<Option<T>>,
+) -> Result<T> {
     let poll = async {
         loop {
             if let Some(answer) = ask().await? {
@@ -43,9 +46,7 @@ pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Resu
 }
 
 /// Returns the next item of a stream of results.
-pub(crate) async fn next<T, E>(
-    stream: &mut (impl Stream<Item = Result<T, E>> + Unpin),
-) -> Result<T>
+pub(crate) async fn next<T, E>(stream: &mut (impl Stream<Item = Result<T, E>> + Unpin)) -> Result<T>
 where
     E: std::error::Error + Send + Sync + 'static,
 {

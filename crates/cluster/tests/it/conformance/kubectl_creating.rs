@@ -24,7 +24,11 @@ metadata: {generateName: settings-}
 ";
     let mut names = Vec::new();
     for _ in 0..3 {
-        let created = t.kubectl().run_with(&["create", "-f", "-", "-o", "name"], GENERATED).await?.ok()?;
+        let created = t
+            .kubectl()
+            .run_with(&["create", "-f", "-", "-o", "name"], GENERATED)
+            .await?
+            .ok()?;
         names.extend(created.lines().map(str::to_owned));
     }
     names.sort();
@@ -35,11 +39,19 @@ metadata: {generateName: settings-}
             .strip_prefix("widget.conformance.pathline.dev/red-")
             .or_else(|| name.strip_prefix("configmap/settings-"))
             .unwrap_or_else(|| panic!("{name} has its prefix"));
-        assert!(suffix.len() == 5 && suffix.chars().all(|c| c.is_ascii_alphanumeric()), "{name}");
+        assert!(
+            suffix.len() == 5 && suffix.chars().all(|c| c.is_ascii_alphanumeric()),
+            "{name}"
+        );
     }
     let mut session = t.session();
     session.feed("apply -f -", GENERATED).await?;
-    session.feed("create -f -", "{apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}").await?;
+    session
+        .feed(
+            "create -f -",
+            "{apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}",
+        )
+        .await?;
     assert_recorded!("generated_names", session.transcript());
     Ok(())
 }
@@ -67,30 +79,52 @@ async fn invalid_names_are_refused(t: &Target) -> Result<()> {
     let mut session = t.session();
     let long = "x".repeat(254);
     for (api_version, kind) in [
-        ("v1", "ConfigMap"), ("v1", "Namespace"), ("v1", "ServiceAccount"),
-        ("conformance.pathline.dev/v1", "Widget"), ("rbac.authorization.k8s.io/v1", "Role"),
+        ("v1", "ConfigMap"),
+        ("v1", "Namespace"),
+        ("v1", "ServiceAccount"),
+        ("conformance.pathline.dev/v1", "Widget"),
+        ("rbac.authorization.k8s.io/v1", "Role"),
     ] {
-        for name in ["Upper", "under_score", "a..b", "-a", "a/b", "..", long.as_str()] {
+        for name in [
+            "Upper",
+            "under_score",
+            "a..b",
+            "-a",
+            "a/b",
+            "..",
+            long.as_str(),
+        ] {
             let manifest = format!(
                 "{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: '{name}'}}, spec: {{color: red}}}}"
             );
-            session.feed("create --validate=false -f -", &manifest).await?;
+            session
+                .feed("create --validate=false -f -", &manifest)
+                .await?;
         }
     }
     for metadata in [
-        "name: a, labels: {'bad key!': x}", "name: a, labels: {key: 'bad value!'}",
-        "name: a, annotations: {'bad key!': x}", "name: a, finalizers: ['bad finalizer!']",
+        "name: a, labels: {'bad key!': x}",
+        "name: a, labels: {key: 'bad value!'}",
+        "name: a, annotations: {'bad key!': x}",
+        "name: a, finalizers: ['bad finalizer!']",
         "name: a, namespace: elsewhere",
         "name: a, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: b}]",
     ] {
-        for (api_version, kind) in [("v1", "ConfigMap"), ("conformance.pathline.dev/v1", "Widget")] {
+        for (api_version, kind) in [
+            ("v1", "ConfigMap"),
+            ("conformance.pathline.dev/v1", "Widget"),
+        ] {
             let manifest = format!(
                 "{{apiVersion: {api_version}, kind: {kind}, metadata: {{{metadata}}}, spec: {{color: red}}}}"
             );
-            session.feed("create --validate=false -f -", &manifest).await?;
+            session
+                .feed("create --validate=false -f -", &manifest)
+                .await?;
         }
     }
-    session.run("get configmaps,widgets,serviceaccounts,roles").await?;
+    session
+        .run("get configmaps,widgets,serviceaccounts,roles")
+        .await?;
     assert_recorded!("invalid_names", session.transcript());
     Ok(())
 }

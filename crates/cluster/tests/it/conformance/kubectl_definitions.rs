@@ -35,69 +35,143 @@ spec:
 }
 
 fn gizmo(t: &Target, body: &str) -> String {
-    format!("{{apiVersion: {}.example.com/v1alpha1, kind: Gizmo, metadata: {{name: one}}, {body}}}", t.namespace)
+    format!(
+        "{{apiVersion: {}.example.com/v1alpha1, kind: Gizmo, metadata: {{name: one}}, {body}}}",
+        t.namespace
+    )
+}
+
+/// Names the kind in full: other tests define gizmos too.
+fn gizmos(t: &Target) -> String {
+    format!("gizmos.{}.example.com", t.namespace)
 }
 
 async fn establish(t: &Target) -> Result<()> {
-    let crd = format!("crd/gizmos.{}.example.com", t.namespace);
-    t.kubectl().run_ok(&["wait", "--for=condition=Established", &crd, "--timeout=30s"]).await?;
+    let crd = format!("crd/{}", gizmos(t));
+    t.kubectl()
+        .run_ok(&["wait", "--for=condition=Established", &crd, "--timeout=30s"])
+        .await?;
     Ok(())
 }
 
 const OPEN: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
 
 async fn defined_kind_can_be_used_until_its_definition_is_deleted(t: &Target) -> Result<()> {
-    let crd = format!("crd gizmos.{}.example.com", t.namespace);
+    let gizmos = gizmos(t);
+    let crd = format!("crd {gizmos}");
     let mut session = t.session();
     session.feed("apply -f -", &gizmo(t, "spec: {}")).await?;
-    session.feed("apply -f -", &definition(t, "Namespaced", OPEN)).await?;
+    session
+        .feed("apply -f -", &definition(t, "Namespaced", OPEN))
+        .await?;
     establish(t).await?;
     session.run(&format!("get {crd} -o jsonpath='{{.status.acceptedNames}} {{.status.storedVersions}} {{.spec.names}} {{.spec.conversion}}'")).await?;
     session.run(&format!("get {crd} -o jsonpath='{{range .status.conditions[*]}}{{.type}}={{.status}} {{.reason}}: {{.message}};{{end}}'")).await?;
-    session.feed("apply -f -", &gizmo(t, "spec: {any: [thing, {at: all}]}")).await?;
-    session.run("get gizmos").await?;
-    session.run("get gizmo one -o jsonpath='{.spec}'").await?;
-    session.run(r#"patch gizmo one --type=merge -p '{"status":{"plain":"field"}}'"#).await?;
-    session.run("get gizmo one -o jsonpath='{.status} {.metadata.generation}'").await?;
+    session
+        .feed("apply -f -", &gizmo(t, "spec: {any: [thing, {at: all}]}"))
+        .await?;
+    session.run(&format!("get {gizmos}")).await?;
+    session
+        .run(&format!("get {gizmos} one -o jsonpath='{{.spec}}'"))
+        .await?;
+    session
+        .run(&format!(
+            r#"patch {gizmos} one --type=merge -p '{{"status":{{"plain":"field"}}}}'"#
+        ))
+        .await?;
+    session
+        .run(&format!(
+            "get {gizmos} one -o jsonpath='{{.status}} {{.metadata.generation}}'"
+        ))
+        .await?;
     session.run(&format!("delete {crd} --timeout=30s")).await?;
-    session.run(&format!("get gizmos.{}.example.com", t.namespace)).await?;
+    session.run(&format!("get {gizmos}")).await?;
     assert_recorded!("definition_used", session.transcript());
     Ok(())
 }
 
 async fn definition_can_be_changed_while_objects_exist(t: &Target) -> Result<()> {
-    let kubectl = t.kubectl();
+    let (kubectl, gizmos) = (t.kubectl(), gizmos(t));
     kubectl.apply(&definition(t, "Namespaced", OPEN)).await?;
     establish(t).await?;
-    kubectl.apply(&gizmo(t, "spec: {size: 3, old: true}")).await?;
+    kubectl
+        .apply(&gizmo(t, "spec: {size: 3, old: true}"))
+        .await?;
     let strict = "{type: object, properties: {spec: {type: object, properties: {size: {type: integer, maximum: 2}, shape: {type: string, default: round}}}}}";
     let mut session = t.session();
-    session.feed("apply -f -", &definition(t, "Namespaced", strict)).await?;
+    session
+        .feed("apply -f -", &definition(t, "Namespaced", strict))
+        .await?;
     // A change of the schema takes effect a moment after it is stored.
     kubectl
-        .run_ok(&["wait", "--for=jsonpath={.spec.shape}=round", "gizmo/one", "--timeout=30s"])
+        .run_ok(&[
+            "wait",
+            "--for=jsonpath={.spec.shape}=round",
+            &format!("{gizmos}/one"),
+        ])
         .await?;
-    session.run("get gizmo one -o jsonpath='{.spec}'").await?;
-    session.run("label gizmo one touched=yes").await?;
-    session.run(r#"patch gizmo one --type=merge -p '{"spec":{"size":5}}'"#).await?;
-    session.run(r#"patch gizmo one --type=merge -p '{"spec":{"size":2}}'"#).await?;
-    session.run("get gizmo one -o jsonpath='{.spec}'").await?;
+    session
+        .run(&format!("get {gizmos} one -o jsonpath='{{.spec}}'"))
+        .await?;
+    session
+        .run(&format!("label {gizmos} one touched=yes"))
+        .await?;
+    session
+        .run(&format!(
+            r#"patch {gizmos} one --type=merge -p '{{"spec":{{"size":5}}}}'"#
+        ))
+        .await?;
+    session
+        .run(&format!(
+            r#"patch {gizmos} one --type=merge -p '{{"spec":{{"size":2}}}}'"#
+        ))
+        .await?;
+    session
+        .run(&format!("get {gizmos} one -o jsonpath='{{.spec}}'"))
+        .await?;
     assert_recorded!("definition_changed", session.transcript());
     Ok(())
 }
 
 async fn defaults_are_filled_in_and_unknown_fields_pruned(t: &Target) -> Result<()> {
     let widget = |name: &str, spec: &str| {
-        format!("{{apiVersion: conformance.pathline.dev/v1, kind: Widget, metadata: {{name: {name}}}, spec: {spec}}}")
+        format!(
+            "{{apiVersion: conformance.pathline.dev/v1, kind: Widget, metadata: {{name: {name}}}, spec: {spec}}}"
+        )
     };
     let mut session = t.session();
-    session.feed("create --validate=false -f -", &widget("a", "{color: red, colour: red, ports: [{name: web, port: 80, x: y}]}")).await?;
+    session
+        .feed(
+            "create --validate=false -f -",
+            &widget(
+                "a",
+                "{color: red, colour: red, ports: [{name: web, port: 80, x: y}]}",
+            ),
+        )
+        .await?;
     session.run("get widget a -o jsonpath='{.spec}'").await?;
-    session.feed("create --validate=warn -f -", &widget("b", "{color: red, colour: red, size: null, template: {any: {thing: [1]}}}")).await?;
+    session
+        .feed(
+            "create --validate=warn -f -",
+            &widget(
+                "b",
+                "{color: red, colour: red, size: null, template: {any: {thing: [1]}}}",
+            ),
+        )
+        .await?;
     session.run("get widget b -o jsonpath='{.spec}'").await?;
-    session.feed("create -f -", &widget("c", "{color: red, color: blue}")).await?;
-    session.feed("create -f -", &widget("d", "{color: null}")).await?;
-    session.feed("create --validate=false -f -", &widget("e", "{color: red, limits: {cpu: 1, memory: 1Gi}}")).await?;
+    session
+        .feed("create -f -", &widget("c", "{color: red, color: blue}"))
+        .await?;
+    session
+        .feed("create -f -", &widget("d", "{color: null}"))
+        .await?;
+    session
+        .feed(
+            "create --validate=false -f -",
+            &widget("e", "{color: red, limits: {cpu: 1, memory: 1Gi}}"),
+        )
+        .await?;
     session.run("get widget e -o jsonpath='{.spec}'").await?;
     session.feed("create --validate=false -f -", "{apiVersion: conformance.pathline.dev/v1, kind: Widget, metadata: {name: f}, extra: 1}").await?;
     assert_recorded!("defaults_and_pruning", session.transcript());
@@ -115,33 +189,61 @@ async fn definitions_that_make_no_sense_are_refused(t: &Target) -> Result<()> {
         ("plural: gizmos", "plural: Gizmos"),
         ("kind: Gizmo, ", ""),
         ("    schema: ", "    other: "),
-        (OPEN, "{type: object, properties: {spec: {properties: {a: {}}}}}"),
-        (OPEN, "{type: object, properties: {a: {type: string, default: 1}}}"),
+        (
+            OPEN,
+            "{type: object, properties: {spec: {properties: {a: {}}}}}",
+        ),
+        (
+            OPEN,
+            "{type: object, properties: {a: {type: string, default: 1}}}",
+        ),
         (OPEN, "{type: object, properties: {a: {type: text}}}"),
         (OPEN, "{type: array}"),
         (OPEN, "{type: object, properties: {a: {type: array}}}"),
-        (OPEN, "{type: object, properties: {a: {type: string, pattern: '['}}}"),
-        (OPEN, "{type: object, properties: {a: {type: array, items: {type: object}, x-kubernetes-list-type: map}}}"),
-        (OPEN, "{type: object, additionalProperties: {type: string}, properties: {a: {type: string}}}"),
+        (
+            OPEN,
+            "{type: object, properties: {a: {type: string, pattern: '['}}}",
+        ),
+        (
+            OPEN,
+            "{type: object, properties: {a: {type: array, items: {type: object}, x-kubernetes-list-type: map}}}",
+        ),
+        (
+            OPEN,
+            "{type: object, additionalProperties: {type: string}, properties: {a: {type: string}}}",
+        ),
     ] {
-        session.feed("create -f -", &good.replace(part, instead)).await?;
+        session
+            .feed("create -f -", &good.replace(part, instead))
+            .await?;
     }
-    session.run(&format!("get crd gizmos.{}.example.com", t.namespace)).await?;
+    session.run(&format!("get crd {}", gizmos(t))).await?;
     assert_recorded!("bad_definitions", session.transcript());
     Ok(())
 }
 
 async fn cluster_scoped_kind_needs_no_namespace(t: &Target) -> Result<()> {
+    let gizmos = gizmos(t);
     t.kubectl().apply(&definition(t, "Cluster", OPEN)).await?;
     establish(t).await?;
     let mut session = t.session();
-    session.feed("apply -f -", &gizmo(t, "spec: {a: b}")).await?;
-    session.feed("apply -f -", &gizmo(t, "spec: {a: b}")).await?;
-    session.feed("apply -f -", &gizmo(t, "spec: {a: c}")).await?;
-    session.run("get gizmos").await?;
-    session.run("get gizmo one -o jsonpath='{.metadata.namespace}{.spec}'").await?;
-    session.run("delete gizmo one").await?;
-    session.run(&format!("delete crd gizmos.{}.example.com", t.namespace)).await?;
+    session
+        .feed("apply -f -", &gizmo(t, "spec: {a: b}"))
+        .await?;
+    session
+        .feed("apply -f -", &gizmo(t, "spec: {a: b}"))
+        .await?;
+    session
+        .feed("apply -f -", &gizmo(t, "spec: {a: c}"))
+        .await?;
+    session.run(&format!("get {gizmos}")).await?;
+    session
+        .run(&format!(
+            "get {gizmos} one -o jsonpath='{{.metadata.namespace}}{{.spec}}'"
+        ))
+        .await?;
+    session.run(&format!("delete {gizmos} one")).await?;
+    session.run(&format!("delete crd {gizmos}")).await?;
     assert_recorded!("cluster_scoped", session.transcript());
     Ok(())
 }

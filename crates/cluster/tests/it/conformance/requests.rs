@@ -11,7 +11,6 @@ use super::target::Target;
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
-    pub(crate) content_type: String,
     pub(crate) text: String,
 }
 
@@ -19,11 +18,6 @@ impl Answer {
     /// Returns the body as JSON; null if it is not.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_default()
-    }
-
-    /// Returns `metadata.resourceVersion` of the body.
-    pub(crate) fn resource_version(&self) -> String {
-        self.json()["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()
     }
 }
 
@@ -38,7 +32,12 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn new(method: &Method, path: impl Into<String>) -> Self {
-        Self { method: method.clone(), path: path.into(), headers: Vec::new(), body: Vec::new() }
+        Self {
+            method: method.clone(),
+            path: path.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+        }
     }
 
     pub(crate) fn get(path: impl Into<String>) -> Self {
@@ -58,11 +57,7 @@ impl Raw {
     }
 
     /// Makes a PATCH with a content type: `json-patch+json`, `merge-patch+json`, `apply-patch+yaml`.
-    pub(crate) fn patch(
-        path: impl Into<String>,
-        kind: &str,
-        body: impl Into<Vec<u8>>,
-    ) -> Self {
+    pub(crate) fn patch(path: impl Into<String>, kind: &str, body: impl Into<Vec<u8>>) -> Self {
         Self::new(&Method::PATCH, path).body(&format!("application/{kind}"), body)
     }
 
@@ -85,11 +80,15 @@ impl Raw {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let response = target.client.send(request.body(Body::from(self.body))?).await?;
+        let response = target
+            .client
+            .send(request.body(Body::from(self.body))?)
+            .await?;
         let code = response.status().as_u16();
-        let header = response.headers().get("content-type").map(|value| value.to_str());
-        let content_type = header.transpose()?.unwrap_or_default().to_owned();
         let bytes = response.into_body().collect_bytes().await?;
-        Ok(Answer { code, content_type, text: String::from_utf8_lossy(&bytes).into_owned() })
+        Ok(Answer {
+            code,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        })
     }
 }

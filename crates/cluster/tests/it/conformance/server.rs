@@ -37,10 +37,16 @@ impl Access {
 
 /// Returns the real server, or says that the suite is skipped.
 pub(crate) async fn real() -> Option<Access> {
-    let options = RealOptions { definitions: vec![widget::definition()], ..RealOptions::default() };
+    let options = RealOptions {
+        definitions: vec![widget::definition()],
+        ..RealOptions::default()
+    };
     let cluster = RealCluster::shared("conformance of a real kube-apiserver", options).await?;
     let kubeconfig = cluster.kubeconfig().to_path_buf();
-    Some(Access { kubeconfig, cache: cluster.kubectl_cache().to_path_buf() })
+    Some(Access {
+        kubeconfig,
+        cache: cluster.kubectl_cache().to_path_buf(),
+    })
 }
 
 /// Returns the embedded server.
@@ -59,26 +65,40 @@ async fn start_embedded() -> Result<Access> {
     let (report, address) = oneshot::channel();
     let data = directory.join("data");
     // Each test has a runtime that ends with it; the server has to live in one of its own.
-    std::thread::Builder::new().name("embedded cluster".to_owned()).spawn(move || {
-        tokio::runtime::Runtime::new()
-            .expect("a runtime for the server")
-            .block_on(serve(&data, report))
-            .expect("the embedded cluster serves");
-    })?;
+    std::thread::Builder::new()
+        .name("embedded cluster".to_owned())
+        .spawn(move || {
+            tokio::runtime::Runtime::new()
+                .expect("a runtime for the server")
+                .block_on(serve(&data, report))
+                .expect("the embedded cluster serves");
+        })?;
     let kubeconfig = directory.join("kubeconfig");
-    std::fs::write(&kubeconfig, address.await.context("the embedded cluster did not open")?)?;
-    let access = Access { kubeconfig, cache: directory.join("kubectl-cache") };
+    std::fs::write(
+        &kubeconfig,
+        address.await.context("the embedded cluster did not open")?,
+    )?;
+    let access = Access {
+        kubeconfig,
+        cache: directory.join("kubectl-cache"),
+    };
     widget::install(&access.client().await?).await?;
     Ok(access)
 }
 
 async fn serve(data: &Path, report: oneshot::Sender<String>) -> Result<()> {
     // Small enough for a test to outlive it, large enough for all the others.
-    let options = Options { history_events: 1000, ..Options::new(data) };
+    let options = Options {
+        history_events: 1000,
+        ..Options::new(data)
+    };
     let cluster = Cluster::open(options).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let kubeconfig = cluster.kubeconfig(listener.local_addr()?);
-    report.send(kubeconfig).ok().context("nobody waits for the embedded cluster")?;
+    report
+        .send(kubeconfig)
+        .ok()
+        .context("nobody waits for the embedded cluster")?;
     cluster.serve(listener, CancellationToken::new()).await?;
     Ok(())
 }

@@ -15,7 +15,10 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(target: &'a Target) -> Self {
-        Self { target, transcript: String::new() }
+        Self {
+            target,
+            transcript: String::new(),
+        }
     }
 
     /// Runs `kubectl LINE`; words are split as a shell does, with single quotes only.
@@ -38,7 +41,12 @@ impl<'a> Session<'a> {
 
     /// Adds a call made elsewhere.
     pub(crate) fn note(&mut self, line: &str, outcome: &Outcome) {
-        let Outcome { code, stdout, stderr, .. } = outcome;
+        let Outcome {
+            code,
+            stdout,
+            stderr,
+            ..
+        } = outcome;
         write!(self.transcript, "$ kubectl {line}\n{stdout}{stderr}").expect("strings grow");
         if *code != 0 {
             writeln!(self.transcript, "(exit {code})").expect("strings grow");
@@ -47,12 +55,20 @@ impl<'a> Session<'a> {
 
     /// Returns the transcript without what differs from run to run.
     pub(crate) fn transcript(self) -> String {
-        self.transcript.replace(&self.target.namespace, "NAMESPACE")
+        let mut lines: Vec<_> = self.transcript.lines().collect();
+        // A server lists the faults of an object in no particular order.
+        for faults in lines.chunk_by_mut(|a, b| a.starts_with("* ") && b.starts_with("* ")) {
+            faults.sort_unstable();
+        }
+        lines
+            .join("\n")
+            .replace(&self.target.namespace, "NAMESPACE")
     }
 }
 
 /// Compares a text with the one recorded from the real server. Times, ages, uids and resource
-/// versions may differ, and so may the width of columns, which follows from them.
+/// versions may differ, and so may the width of columns, which follows from them, and what a
+/// parser of regular expressions or a printer of structures says in its own words.
 macro_rules! assert_recorded {
     ($name:literal, $text:expr) => {
         let text = $text;
@@ -67,6 +83,15 @@ pub(crate) fn settings() -> insta::Settings {
     settings.add_filter(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID");
     settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME");
     settings.add_filter(r#"(resourceVersion"?: ?"?)\d+"#, "${1}RV");
+    settings.add_filter(r"(Resource Version: +)\d+", "${1}RV");
+    settings.add_filter(
+        r"Invalid value: \[\{.*\}\]: must have",
+        "Invalid value: [...]: must have",
+    );
+    settings.add_filter(
+        r"(?s)(valid regular expression, but isn't: ).*?\n\(exit",
+        "$1...\n(exit",
+    );
     settings.add_filter(r"(?m)\b\d+(s|ms|m\d+s)( ago)?(\s|$)", "AGE$3");
     settings.add_filter(r"(?m)[ \t]+$", "");
     settings.add_filter(r"(\S) {2,}", "$1  ");
@@ -80,7 +105,10 @@ fn split(line: &str) -> Vec<String> {
         match character {
             '\'' => quoted = !quoted,
             ' ' if !quoted => words.push(String::new()),
-            other => words.last_mut().expect("there is always a last word").push(other),
+            other => words
+                .last_mut()
+                .expect("there is always a last word")
+                .push(other),
         }
     }
     words

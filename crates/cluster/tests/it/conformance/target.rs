@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
+use kube::runtime::wait::{await_condition, conditions::is_created};
 use kube::{Api, Client, Resource};
 use pathline_testkit::kube::{Binaries, Kubectl, with_temp_ns};
 use pathline_testkit::skip;
@@ -40,9 +42,19 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Waits for what controllers put into every namespace, lest it turns up during the test.
+    async fn furnished(&self) -> Result<()> {
+        let (maps, accounts) = (self.api::<ConfigMap>(), self.api::<ServiceAccount>());
+        await_condition(maps, "kube-root-ca.crt", is_created()).await?;
+        await_condition(accounts, "default", is_created()).await?;
+        Ok(())
+    }
+
     /// Returns kubectl with the test's namespace as its default.
     pub(crate) fn kubectl(&self) -> &Kubectl {
-        self.kubectl.as_ref().expect("the test is listed as one that needs kubectl")
+        self.kubectl
+            .as_ref()
+            .expect("the test is listed as one that needs kubectl")
     }
 
     /// Starts a transcript of kubectl calls.
@@ -73,7 +85,10 @@ pub(crate) async fn run(
     let kubectl = match Binaries::find() {
         Ok(binaries) => Some(binaries.program("kubectl")),
         Err(missing) if needs == Needs::kubectl => {
-            skip("conformance of the embedded API with kubectl", &missing.to_string());
+            skip(
+                "conformance of the embedded API with kubectl",
+                &missing.to_string(),
+            );
             return Ok(());
         }
         Err(_) => None,
@@ -91,7 +106,16 @@ pub(crate) async fn run(
             Kubectl::new(program, access.kubeconfig.clone(), access.cache.clone())
                 .in_namespace(&namespace)
         });
-        test(&Target { client, namespace, access, kubectl }).await
+        let target = Target {
+            client,
+            namespace,
+            access,
+            kubectl,
+        };
+        target.furnished().await?;
+        test(&target).await
     });
-    timeout(PATIENCE, in_namespace).await.context("the test hangs")?
+    timeout(PATIENCE, in_namespace)
+        .await
+        .context("the test hangs")?
 }

@@ -37,7 +37,13 @@ pub(crate) struct WidgetStatus {
 
 /// Makes a red widget.
 pub(crate) fn mk_widget(name: &str) -> Widget {
-    Widget::new(name, WidgetSpec { color: "red".to_owned(), ..WidgetSpec::default() })
+    Widget::new(
+        name,
+        WidgetSpec {
+            color: "red".to_owned(),
+            ..WidgetSpec::default()
+        },
+    )
 }
 
 /// Returns the definition, which uses what definitions of supply chains use: defaults, an enum,
@@ -140,7 +146,9 @@ fn schema() -> Value {
 /// Installs the definition and waits until its kind is served.
 pub(crate) async fn install(client: &Client) -> Result<()> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    definitions.create(&PostParams::default(), &definition()).await?;
+    definitions
+        .create(&PostParams::default(), &definition())
+        .await?;
     let name = "widgets.conformance.pathline.dev";
     await_condition(definitions, name, is_crd_established()).await?;
     Ok(())

@@ -118,7 +118,14 @@ pub(in crate::workers) async fn reconcile(
         .write(&status)
         .await?;
     schedule.fetched(&object, wait);
-    artifacts::tidy(&context, &object, status.artifact.as_ref()).await;
+    if status.artifact
+        != object
+            .status
+            .as_ref()
+            .and_then(|known| known.artifact.clone())
+    {
+        artifacts::tidy(&context, &object, status.artifact.as_ref()).await;
+    }
     Ok(Action::requeue(wait))
 }
 
@@ -202,11 +209,15 @@ fn record(
     let generation = object.metadata.generation;
     status.last_handled_reconcile_at = requested_at(object);
     let conditions = &mut status.conditions;
-    conditions.retain(|condition| !matches!(condition.type_.as_str(), "FetchFailed" | "Stalled"));
+    let mut keep = |type_: Option<&str>| {
+        let is_trouble = |it: &str| matches!(it, "FetchFailed" | "Stalled");
+        conditions.retain(|it| !is_trouble(&it.type_) || Some(it.type_.as_str()) == type_);
+    };
     match fetched {
         Ok(artifact) => {
             let stored = format!("stored artifact for revision '{}'", artifact.revision);
             let verdict = Verdict::yes("Succeeded", stored);
+            keep(None);
             set_condition(conditions, "Ready", generation, verdict.clone());
             set_condition(conditions, "ArtifactInStorage", generation, verdict);
             status.observed_generation = generation;
@@ -214,18 +225,67 @@ fn record(
         }
         Err(failure) => {
             let (reason, is_stalled) = failure.reason();
+            let type_ = if is_stalled { "Stalled" } else { "FetchFailed" };
             let why = explain(&failure);
+            keep(Some(type_));
             set_condition(
                 conditions,
                 "Ready",
                 generation,
                 Verdict::no(reason, why.clone()),
             );
-            let type_ = if is_stalled { "Stalled" } else { "FetchFailed" };
             set_condition(conditions, type_, generation, Verdict::yes(reason, why));
             if is_stalled {
                 status.observed_generation = generation;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+    use super::*;
+
+    fn failed(status: &mut GitRepositoryStatus, failure: Failure) {
+        let spec = serde_json::json!({ "url": "file:///a", "interval": "1m" });
+        let object = GitRepository::new("a", serde_json::from_value(spec).unwrap());
+        record(status, &object, Err(failure));
+    }
+
+    fn unreachable() -> Failure {
+        Failure::Git(git::Error::Local {
+            action: "try",
+            detail: "no".into(),
+        })
+    }
+
+    #[test]
+    fn a_failure_that_lasts_changes_nothing_in_the_status() {
+        let mut status = GitRepositoryStatus::default();
+        failed(&mut status, unreachable());
+        for condition in &mut status.conditions {
+            condition.last_transition_time = Time(jiff::Timestamp::UNIX_EPOCH);
+        }
+        let before = serde_json::to_value(&status).unwrap();
+        failed(&mut status, unreachable());
+        assert_eq!(serde_json::to_value(&status).unwrap(), before);
+    }
+
+    #[test]
+    fn only_the_trouble_there_is_now_is_shown() {
+        let types = |status: &GitRepositoryStatus| {
+            status
+                .conditions
+                .iter()
+                .map(|it| it.type_.clone())
+                .collect::<Vec<_>>()
+        };
+        let mut status = GitRepositoryStatus::default();
+        failed(&mut status, unreachable());
+        assert_eq!(types(&status), ["Ready", "FetchFailed"]);
+        failed(&mut status, Failure::Unsupported(vec!["ignore"]));
+        assert_eq!(types(&status), ["Ready", "Stalled"]);
     }
 }

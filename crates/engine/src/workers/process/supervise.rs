@@ -1,8 +1,10 @@
 //! Keeping one generation of a process running.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use kube::ResourceExt;
 use tokio_util::sync::CancellationToken;
 
@@ -22,19 +24,17 @@ const SETTLING: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(200);
 /// How many answers in a row may be missing before anything is said.
 const PARDONED_FAILURES: u32 = 2;
-/// How long the last words of a stopped supervisor may take.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Starts the process, and again whenever it ends, until told to stop.
 pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) {
-    let mut supervisor = Supervisor::new(process, context);
+    let mut supervisor = Supervisor::new(process, context, stop.clone());
     supervisor.begin().await;
     let mut pause = Pause::new(&supervisor.context.options.restarts);
     while !stop.is_cancelled() {
         let began = Instant::now();
         let ended = match supervisor.start().await {
             Ok((work, mut child)) => {
-                let exit = supervisor.accompany(&mut child, &stop).await;
+                let exit = supervisor.accompany(&mut child).await;
                 drop(work);
                 match exit {
                     Some(exit) => Verdict::no("Exited", exit.to_string()),
@@ -51,7 +51,7 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
         }
     }
     supervisor
-        .say_last(Verdict::no("Stopped", "it was stopped"))
+        .say(Verdict::no("Stopped", "it was stopped"))
         .await;
 }
 
@@ -60,16 +60,18 @@ struct Supervisor {
     context: Arc<Context>,
     reporter: Reporter<Process>,
     status: ProcessStatus,
+    stop: CancellationToken,
 }
 
 impl Supervisor {
-    fn new(process: Arc<Process>, context: Arc<Context>) -> Self {
+    fn new(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) -> Self {
         let reporter = Reporter::new(&context.client, &*process);
         Self {
             process,
             context,
             reporter,
             status: ProcessStatus::default(),
+            stop,
         }
     }
 
@@ -82,18 +84,9 @@ impl Supervisor {
             .ok()
             .flatten()
             .and_then(|it| it.status);
-        let (namespace, name) = (
-            self.process.namespace().unwrap_or_default(),
-            self.process.name_any(),
-        );
-        let log = self
-            .context
-            .places
-            .log("process", &namespace, &name, "output");
         self.status = ProcessStatus {
             observed_generation: self.process.metadata.generation,
             conditions: known.map(|status| status.conditions).unwrap_or_default(),
-            log_path: Some(log.display().to_string()),
             ..ProcessStatus::default()
         };
         self.say(Verdict::no("Starting", "it is being started"))
@@ -114,7 +107,7 @@ impl Supervisor {
                 spec.source.as_ref(),
             ),
             directory: work.files(),
-            log: self.status.log_path.clone().unwrap_or_default().into(),
+            log: self.new_log(),
             log_limit: LOG_LIMIT,
         };
         let child = self.context.launcher.start(&launch).map_err(|error| {
@@ -123,6 +116,7 @@ impl Supervisor {
                 format!("the command cannot be started: {error}"),
             )
         })?;
+        self.status.log_path = Some(launch.log.display().to_string());
         self.status.pid = Some(child.pid());
         self.status.started_at = Some(now());
         self.status.running = Some(Running {
@@ -137,8 +131,21 @@ impl Supervisor {
         Ok((work, child))
     }
 
+    /// A log for every start, so that the one of a crash is not written over.
+    fn new_log(&self) -> PathBuf {
+        let (namespace, name) = (
+            self.process.namespace().unwrap_or_default(),
+            self.process.name_any(),
+        );
+        let start = Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
+        self.context
+            .places
+            .log("process", &namespace, &name, &start)
+    }
+
     /// Watches over a child until it ends; nothing when it was stopped.
-    async fn accompany(&mut self, child: &mut Child, stop: &CancellationToken) -> Option<Exit> {
+    async fn accompany(&mut self, child: &mut Child) -> Option<Exit> {
+        let stop = self.stop.clone();
         let mut readiness = ReadinessWatch::new(&self.process);
         loop {
             tokio::select! {
@@ -160,13 +167,12 @@ impl Supervisor {
     }
 
     async fn stop(&mut self, child: &mut Child) {
-        self.say_last(Verdict::no("Stopping", "it is being stopped"))
+        self.say(Verdict::no("Stopping", "it is being stopped"))
             .await;
         child.stop(self.process.spec.stop_timeout.duration()).await;
         self.remember_log(child);
         self.nothing_runs();
-        self.say_last(Verdict::no("Stopped", "it was stopped"))
-            .await;
+        self.say(Verdict::no("Stopped", "it was stopped")).await;
     }
 
     async fn ended(&mut self, verdict: Verdict, wait: Duration) {
@@ -188,12 +194,7 @@ impl Supervisor {
     async fn say(&mut self, verdict: Verdict) {
         let generation = self.process.metadata.generation;
         set_condition(&mut self.status.conditions, READY, generation, verdict);
-        self.reporter.insist(&self.status).await;
-    }
-
-    /// Says something that is not worth delaying a stop for.
-    async fn say_last(&mut self, verdict: Verdict) {
-        let _ = tokio::time::timeout(LAST_WORDS, self.say(verdict)).await;
+        self.reporter.insist(&self.status, &self.stop).await;
     }
 }
 

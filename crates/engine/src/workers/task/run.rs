@@ -81,16 +81,29 @@ pub(super) async fn run(task: Arc<Task>, context: Arc<Context>, stop: Cancellati
     );
     let mut status = TaskStatus {
         observed_generation: generation,
-        start_time: Some(now()),
+        start_time: None,
         completion_time: None,
         exit_code: None,
         log_tail: None,
         log_path: Some(log.display().to_string()),
         ..known.unwrap_or_default()
     };
+    let _turn = match context.turns.clone().try_acquire_owned() {
+        Ok(turn) => turn,
+        Err(_) => {
+            let waiting = Verdict::unknown("Waiting", "other tasks run");
+            set_condition(&mut status.conditions, SUCCEEDED, generation, waiting);
+            reporter.insist(&status, &stop).await;
+            tokio::select! {
+                turn = context.turns.clone().acquire_owned() => turn.expect("nobody closes it"),
+                () = stop.cancelled() => return,
+            }
+        }
+    };
+    status.start_time = Some(now());
     let running = Verdict::unknown("Running", "the command runs");
     set_condition(&mut status.conditions, SUCCEEDED, generation, running);
-    reporter.insist(&status).await;
+    reporter.insist(&status, &stop).await;
 
     let Some(outcome) = execute(&task, &context, log, &stop).await else {
         return;
@@ -111,7 +124,7 @@ pub(super) async fn run(task: Arc<Task>, context: Arc<Context>, stop: Cancellati
         Err(failure) => Verdict::no(failure.reason(), explain(&failure)),
     };
     set_condition(&mut status.conditions, SUCCEEDED, generation, verdict);
-    reporter.insist(&status).await;
+    reporter.insist(&status, &stop).await;
 }
 
 /// Runs the command; nothing when it was interrupted.

@@ -5,7 +5,9 @@ use serde_json::json;
 use super::config_map;
 use crate::world::{World, conditions_of, resource};
 
-pub async fn a_resource_that_leaves_the_blueprint_takes_its_object_with_it(world: &mut World) {
+pub(crate) async fn a_resource_that_leaves_the_blueprint_takes_its_object_with_it(
+    world: &mut World,
+) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     world.fetched("r1").await;
@@ -16,26 +18,35 @@ pub async fn a_resource_that_leaves_the_blueprint_takes_its_object_with_it(world
     world.wait_gone("ConfigMap", "shown").await;
     let owner = world
         .wait_for("Workload", "app", "with one resource", |owner| {
-            owner["status"]["resources"].as_array().is_some_and(|resources| resources.len() == 1)
+            owner["status"]["resources"]
+                .as_array()
+                .is_some_and(|resources| resources.len() == 1)
         })
         .await;
-    assert_eq!(conditions_of(&owner["status"])[3], ["Ready", "True", "Ready"]);
+    assert_eq!(
+        conditions_of(&owner["status"])[3],
+        ["Ready", "True", "Ready"]
+    );
     assert!(world.get("Test", "fetch").await.is_some());
 }
 
-pub async fn an_object_that_changes_its_name_is_replaced(world: &mut World) {
+pub(crate) async fn an_object_that_changes_its_name_is_replaced(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     world.fetched("r1").await;
     world.wait_shown("r1").await;
     world.wait_ready("Workload", "app").await;
     let renamed = config_map("renamed", json!({"revision": "$(source.revision)$"}));
-    world.apply_spec("ClusterTemplate", "show", json!({"template": renamed})).await;
-    world.wait_for("ConfigMap", "renamed", "being stamped", |_| true).await;
+    world
+        .apply_spec("ClusterTemplate", "show", json!({"template": renamed}))
+        .await;
+    world
+        .wait_for("ConfigMap", "renamed", "being stamped", |_| true)
+        .await;
     world.wait_gone("ConfigMap", "shown").await;
 }
 
-pub async fn a_waiting_resource_keeps_its_object(world: &mut World) {
+pub(crate) async fn a_waiting_resource_keeps_its_object(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     world.fetched("r1").await;
@@ -46,7 +57,20 @@ pub async fn a_waiting_resource_keeps_its_object(world: &mut World) {
     let owner = world.wait_condition("Workload", "app", missing).await;
     assert_eq!(resource(&owner, "show")["stampedRef"]["name"], "shown");
     let after = world.get("ConfigMap", "shown").await.unwrap();
-    assert_eq!(after["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
+    assert_eq!(
+        after["metadata"]["resourceVersion"],
+        before["metadata"]["resourceVersion"]
+    );
     world.fetched("r2").await;
     world.wait_shown("r2").await;
+}
+
+pub(crate) async fn what_a_deleted_owner_stamped_goes_with_it(world: &mut World) {
+    world.apply_small_chain().await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    world.wait_shown("r1").await;
+    world.delete("Workload", "app").await;
+    world.wait_gone("ConfigMap", "shown").await;
+    world.wait_gone("Test", "fetch").await;
 }

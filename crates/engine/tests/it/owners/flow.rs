@@ -5,25 +5,49 @@ use serde_json::json;
 use super::{config_map, test_object};
 use crate::world::{World, conditions_of, message, resource};
 
-pub async fn values_flow_through_a_chain_that_is_declared_backwards(world: &mut World) {
+pub(crate) async fn values_flow_through_a_chain_that_is_declared_backwards(world: &mut World) {
     let spec = |body, path: &str, value: &str| json!({"template": body, path: value});
     world
-        .apply_spec("ClusterSourceTemplate", "fetch", json!({
-            "params": [{"name": "depth", "default": 1}],
-            "template": test_object("fetch", json!({
-                "url": "$(workload.spec.source.git.url)$",
-                "depth": "$(params.depth)$",
-            })),
-            "urlPath": ".status.url",
-            "revisionPath": ".status.revision",
-        }))
+        .apply_spec(
+            "ClusterSourceTemplate",
+            "fetch",
+            json!({
+                "params": [{"name": "depth", "default": 1}],
+                "template": test_object("fetch", json!({
+                    "url": "$(workload.spec.source.git.url)$",
+                    "depth": "$(params.depth)$",
+                })),
+                "urlPath": ".status.url",
+                "revisionPath": ".status.revision",
+            }),
+        )
         .await;
-    let build = test_object("build", json!({"from": "$(sources.code.url)$#$(source.revision)$"}));
-    world.apply_spec("ClusterImageTemplate", "build", spec(build, "imagePath", "status.image")).await;
+    let build = test_object(
+        "build",
+        json!({"from": "$(sources.code.url)$#$(source.revision)$"}),
+    );
+    world
+        .apply_spec(
+            "ClusterImageTemplate",
+            "build",
+            spec(build, "imagePath", "status.image"),
+        )
+        .await;
     let configure = config_map("configure", json!({"image": "$(image)$"}));
-    world.apply_spec("ClusterConfigTemplate", "configure", spec(configure, "configPath", "data")).await;
-    let publish = config_map("publish", json!({"config": "$(config.image)$ by $(workload.metadata.name)$"}));
-    world.apply_spec("ClusterTemplate", "publish", json!({"template": publish})).await;
+    world
+        .apply_spec(
+            "ClusterConfigTemplate",
+            "configure",
+            spec(configure, "configPath", "data"),
+        )
+        .await;
+    let publish = config_map(
+        "publish",
+        json!({"config": "$(config.image)$ by $(workload.metadata.name)$"}),
+    );
+    world
+        .apply_spec("ClusterTemplate", "publish", json!({"template": publish}))
+        .await;
     world.apply_chain("backwards", json!([
         {
             "name": "publish",
@@ -43,25 +67,37 @@ pub async fn values_flow_through_a_chain_that_is_declared_backwards(world: &mut 
         {"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}},
     ]))
     .await;
-    world.apply_workload("app", json!({
-        "source": {"git": {"url": "https://host/app"}},
-        "params": [{"name": "depth", "value": 5}],
-    }))
-    .await;
+    world
+        .apply_workload(
+            "app",
+            json!({
+                "source": {"git": {"url": "https://host/app"}},
+                "params": [{"name": "depth", "value": 5}],
+            }),
+        )
+        .await;
 
-    world.set_status("fetch", json!({"url": "file:///a", "revision": "r1"})).await;
+    world
+        .set_status("fetch", json!({"url": "file:///a", "revision": "r1"}))
+        .await;
     world.set_status("build", json!({"image": "image:1"})).await;
     let owner = world.wait_ready("Workload", "app").await;
 
     let fetch = world.get("Test", "fetch").await.unwrap();
-    assert_eq!(fetch["spec"], json!({"url": "https://host/app", "depth": 5}));
+    assert_eq!(
+        fetch["spec"],
+        json!({"url": "https://host/app", "depth": 5})
+    );
     let build = world.get("Test", "build").await.unwrap();
     assert_eq!(build["spec"]["from"], "file:///a#r1");
     let publish = world.get("ConfigMap", "publish").await.unwrap();
     assert_eq!(publish["data"]["config"], "image:1 by app");
     let reference = &publish["metadata"]["ownerReferences"][0];
     assert_eq!(reference["uid"], owner["metadata"]["uid"]);
-    assert_eq!((&reference["kind"], &reference["controller"]), (&json!("Workload"), &json!(true)));
+    assert_eq!(
+        (&reference["kind"], &reference["controller"]),
+        (&json!("Workload"), &json!(true))
+    );
     for (label, value) in [
         ("workload-name", "app"),
         ("workload-namespace", &world.namespace),
@@ -71,41 +107,71 @@ pub async fn values_flow_through_a_chain_that_is_declared_backwards(world: &mut 
         ("cluster-template-name", "publish"),
         ("template-lifecycle", "mutable"),
     ] {
-        assert_eq!(publish["metadata"]["labels"][format!("carto.run/{label}")], value, "{label}");
+        assert_eq!(
+            publish["metadata"]["labels"][format!("carto.run/{label}")],
+            value,
+            "{label}"
+        );
     }
 
     let status = &owner["status"];
-    assert_eq!(status["observedGeneration"], owner["metadata"]["generation"]);
-    assert_eq!(status["supplyChainRef"], json!({"kind": "ClusterSupplyChain", "name": "backwards"}));
-    assert_eq!(conditions_of(status), [
-        ["SupplyChainReady", "True", "Ready"],
-        ["ResourcesSubmitted", "True", "ResourceSubmissionComplete"],
-        ["ResourcesHealthy", "True", "HealthyConditionRule"],
-        ["Ready", "True", "Ready"],
-    ]);
-    let names: Vec<&str> =
-        status["resources"].as_array().unwrap().iter().filter_map(|r| r["name"].as_str()).collect();
-    assert_eq!(names, ["publish", "configure", "build", "fetch"], "declared order");
+    assert_eq!(
+        status["observedGeneration"],
+        owner["metadata"]["generation"]
+    );
+    assert_eq!(
+        status["supplyChainRef"],
+        json!({"kind": "ClusterSupplyChain", "name": "backwards"})
+    );
+    assert_eq!(
+        conditions_of(status),
+        [
+            ["SupplyChainReady", "True", "Ready"],
+            ["ResourcesSubmitted", "True", "ResourceSubmissionComplete"],
+            ["ResourcesHealthy", "True", "HealthyConditionRule"],
+            ["Ready", "True", "Ready"],
+        ]
+    );
+    let names: Vec<&str> = status["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|r| r["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["publish", "configure", "build", "fetch"],
+        "declared order"
+    );
     let build = resource(&owner, "build");
     assert_eq!(build["inputs"], json!([{"name": "fetch"}]));
     assert_eq!(build["outputs"][0]["preview"], "image:1\n");
-    assert_eq!(build["stampedRef"], json!({
-        "apiVersion": "test.pathline.dev/v1",
-        "kind": "Test",
-        "namespace": world.namespace,
-        "name": "build",
-        "resource": "tests.test.pathline.dev",
-    }));
-    assert_eq!(build["templateRef"], json!({
-        "apiVersion": "carto.run/v1alpha1",
-        "kind": "ClusterImageTemplate",
-        "name": "build",
-    }));
+    assert_eq!(
+        build["stampedRef"],
+        json!({
+            "apiVersion": "test.pathline.dev/v1",
+            "kind": "Test",
+            "namespace": world.namespace,
+            "name": "build",
+            "resource": "tests.test.pathline.dev",
+        })
+    );
+    assert_eq!(
+        build["templateRef"],
+        json!({
+            "apiVersion": "carto.run/v1alpha1",
+            "kind": "ClusterImageTemplate",
+            "name": "build",
+        })
+    );
     let chain = world.wait_ready("ClusterSupplyChain", "backwards").await;
-    assert_eq!(conditions_of(&chain["status"])[0], ["TemplatesReady", "True", "Ready"]);
+    assert_eq!(
+        conditions_of(&chain["status"])[0],
+        ["TemplatesReady", "True", "Ready"]
+    );
 }
 
-pub async fn a_new_value_flows_to_the_end(world: &mut World) {
+pub(crate) async fn a_new_value_flows_to_the_end(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     world.fetched("r1").await;
@@ -119,10 +185,14 @@ pub async fn a_new_value_flows_to_the_end(world: &mut World) {
         })
         .await;
     let url = |owner: &serde_json::Value| resource(owner, "fetch")["outputs"][0].clone();
-    assert_eq!(url(&before), url(&after), "what did not change keeps its time");
+    assert_eq!(
+        url(&before),
+        url(&after),
+        "what did not change keeps its time"
+    );
 }
 
-pub async fn a_resource_waits_until_its_input_exists(world: &mut World) {
+pub(crate) async fn a_resource_waits_until_its_input_exists(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     let waiting = ["ResourcesSubmitted", "Unknown", "MissingValueAtPath"];
@@ -133,24 +203,37 @@ pub async fn a_resource_waits_until_its_input_exists(world: &mut World) {
     );
     assert_eq!(message(&owner["status"], "ResourcesSubmitted"), expected);
     let show = resource(&owner, "show");
-    assert_eq!(conditions_of(show), [
-        ["ResourceSubmitted", "Unknown", "WaitingForInputs"],
-        ["Healthy", "Unknown", "NoResource"],
-        ["Ready", "Unknown", "WaitingForInputs"],
-    ]);
-    assert_eq!(message(show, "ResourceSubmitted"), "waiting for input [code] from resource [fetch]");
-    assert_eq!(world.get("ConfigMap", "shown").await, None, "nothing is stamped half empty");
+    assert_eq!(
+        conditions_of(show),
+        [
+            ["ResourceSubmitted", "Unknown", "WaitingForInputs"],
+            ["Healthy", "Unknown", "NoResource"],
+            ["Ready", "Unknown", "WaitingForInputs"],
+        ]
+    );
+    assert_eq!(
+        message(show, "ResourceSubmitted"),
+        "waiting for input [code] from resource [fetch]"
+    );
+    assert_eq!(
+        world.get("ConfigMap", "shown").await,
+        None,
+        "nothing is stamped half empty"
+    );
 
     world.fetched("r1").await;
     world.wait_shown("r1").await;
     world.wait_ready("Workload", "app").await;
 }
 
-pub async fn options_and_pass_through_follow_the_labels(world: &mut World) {
+pub(crate) async fn options_and_pass_through_follow_the_labels(world: &mut World) {
     world.apply_small_chain().await;
     let stamped = test_object("tested", json!({"revision": "$(source.revision)$"}));
-    let tested = json!({"template": stamped, "urlPath": "spec.revision", "revisionPath": "spec.revision"});
-    world.apply_spec("ClusterSourceTemplate", "tested", tested).await;
+    let tested =
+        json!({"template": stamped, "urlPath": "spec.revision", "revisionPath": "spec.revision"});
+    world
+        .apply_spec("ClusterSourceTemplate", "tested", tested)
+        .await;
     let test_options = json!([
         {"name": "tested", "selector": {"matchLabels": {"has-tests": "yes"}}},
         {"passThrough": "code", "selector": {"matchExpressions": [{"key": "has-tests", "operator": "DoesNotExist"}]}},
@@ -174,16 +257,27 @@ pub async fn options_and_pass_through_follow_the_labels(world: &mut World) {
     world.wait_shown("r1").await;
     let owner = world.wait_ready("Workload", "app").await;
     let test = resource(&owner, "test");
-    assert_eq!(conditions_of(test), [
-        ["ResourceSubmitted", "True", "PassThrough"],
-        ["Ready", "True", "Ready"],
-    ]);
+    assert_eq!(
+        conditions_of(test),
+        [
+            ["ResourceSubmitted", "True", "PassThrough"],
+            ["Ready", "True", "Ready"],
+        ]
+    );
     assert_eq!(test["outputs"][1]["preview"], "r1\n");
 
     let labels = json!({"app": world.namespace, "has-tests": "yes"});
     let spec = json!({"source": {"git": {"url": "https://host/app"}}});
-    world.apply("Workload", "app", json!({"metadata": {"labels": labels}, "spec": spec})).await;
-    world.wait_for("Test", "tested", "being stamped", |_| true).await;
+    world
+        .apply(
+            "Workload",
+            "app",
+            json!({"metadata": {"labels": labels}, "spec": spec}),
+        )
+        .await;
+    world
+        .wait_for("Test", "tested", "being stamped", |_| true)
+        .await;
     let owner = world
         .wait_for("Workload", "app", "with a tested source", |owner| {
             resource(owner, "test")["stampedRef"]["name"] == "tested"

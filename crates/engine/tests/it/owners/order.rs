@@ -4,13 +4,16 @@ use serde_json::json;
 
 use crate::world::{World, conditions_of, install, message, test_kind};
 
-pub async fn everything_may_be_applied_in_any_order(world: &mut World) {
+pub(crate) async fn everything_may_be_applied_in_any_order(world: &mut World) {
     world.apply_small_workload().await;
     let missing = ["SupplyChainReady", "False", "SupplyChainNotFound"];
     let owner = world.wait_condition("Workload", "app", missing).await;
     assert_eq!(
         message(&owner["status"], "Ready"),
-        format!("no supply chain found where full selector is satisfied by labels: map[app:{}]", world.namespace)
+        format!(
+            "no supply chain found where full selector is satisfied by labels: map[app:{}]",
+            world.namespace
+        )
     );
 
     world.apply_chain("early", json!([
@@ -27,7 +30,13 @@ pub async fn everything_may_be_applied_in_any_order(world: &mut World) {
     let expected = "did not find the template of the resource(s) [show, fetch]";
     assert_eq!(message(&owner["status"], "SupplyChainReady"), expected);
     assert_eq!(conditions_of(&owner["status"]).len(), 2);
-    let chain = world.wait_condition("ClusterSupplyChain", "early", ["Ready", "False", "TemplatesNotFound"]).await;
+    let chain = world
+        .wait_condition(
+            "ClusterSupplyChain",
+            "early",
+            ["Ready", "False", "TemplatesNotFound"],
+        )
+        .await;
     assert_eq!(message(&chain["status"], "TemplatesReady"), expected);
 
     world.delete("ClusterSupplyChain", "early").await;
@@ -38,15 +47,18 @@ pub async fn everything_may_be_applied_in_any_order(world: &mut World) {
     world.wait_ready("ClusterSupplyChain", "small").await;
 }
 
-pub async fn a_kind_that_is_installed_later_is_stamped_then(world: &mut World) {
+pub(crate) async fn a_kind_that_is_installed_later_is_stamped_then(world: &mut World) {
     let late = json!({
         "apiVersion": "test.pathline.dev/v1",
         "kind": "Late",
         "metadata": {"name": "late"},
         "spec": {"a": 1},
     });
-    world.apply_spec("ClusterTemplate", "late", json!({"template": late})).await;
-    let resources = json!([{"name": "late", "templateRef": {"kind": "ClusterTemplate", "name": "late"}}]);
+    world
+        .apply_spec("ClusterTemplate", "late", json!({"template": late}))
+        .await;
+    let resources =
+        json!([{"name": "late", "templateRef": {"kind": "ClusterTemplate", "name": "late"}}]);
     world.apply_chain("late", resources).await;
     world.apply_workload("app", json!({})).await;
     let rejected = ["ResourcesSubmitted", "False", "TemplateRejectedByAPIServer"];
@@ -64,7 +76,7 @@ pub async fn a_kind_that_is_installed_later_is_stamped_then(world: &mut World) {
     assert_eq!(world.get("Late", "late").await.unwrap()["spec"]["a"], 1);
 }
 
-pub async fn a_change_while_the_engine_was_stopped_is_not_missed(world: &mut World) {
+pub(crate) async fn a_change_while_the_engine_was_stopped_is_not_missed(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     world.fetched("r1").await;
@@ -76,7 +88,13 @@ pub async fn a_change_while_the_engine_was_stopped_is_not_missed(world: &mut Wor
     world.fetched("r2").await;
     world.start_engine();
     let updated = world.wait_shown("r2").await;
-    assert_eq!(updated["metadata"]["uid"], shown["metadata"]["uid"], "the object is the same");
+    assert_eq!(
+        updated["metadata"]["uid"], shown["metadata"]["uid"],
+        "the object is the same"
+    );
     let spec_of = |object: &serde_json::Value| object["metadata"]["generation"].clone();
-    assert_eq!(spec_of(&world.get("Test", "fetch").await.unwrap()), spec_of(&fetch));
+    assert_eq!(
+        spec_of(&world.get("Test", "fetch").await.unwrap()),
+        spec_of(&fetch)
+    );
 }

@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 use super::config_map;
 use crate::world::{World, conditions_of, message, resource};
 
-pub async fn owners_without_a_blueprint_say_why(world: &mut World) {
+pub(crate) async fn owners_without_a_blueprint_say_why(world: &mut World) {
     world.apply_spec("Workload", "bare", json!({})).await;
     let bare = ["SupplyChainReady", "False", "WorkloadLabelsMissing"];
     let owner = world.wait_condition("Workload", "bare", bare).await;
-    assert_eq!(message(&owner["status"], "Ready"), "workload has no labels to match to supply chain");
+    assert_eq!(
+        message(&owner["status"], "Ready"),
+        "workload has no labels to match to supply chain"
+    );
 
     world.apply_small_chain().await;
     world.apply_chain("twin", json!([])).await;
@@ -23,7 +26,7 @@ pub async fn owners_without_a_blueprint_say_why(world: &mut World) {
     world.wait_condition("Deliverable", "bare", bare).await;
 }
 
-pub async fn blueprints_that_cannot_work_say_why(world: &mut World) {
+pub(crate) async fn blueprints_that_cannot_work_say_why(world: &mut World) {
     world.apply_small_chain().await;
     let step = |name: &str, from: &str| {
         json!({
@@ -32,24 +35,49 @@ pub async fn blueprints_that_cannot_work_say_why(world: &mut World) {
             "sources": [{"name": "in", "resource": from}],
         })
     };
-    world.apply_chain("small", json!([step("a", "b"), step("b", "a")])).await;
+    world
+        .apply_chain("small", json!([step("a", "b"), step("b", "a")]))
+        .await;
     world.apply_small_workload().await;
-    let owner = world.wait_condition("Workload", "app", ["SupplyChainReady", "False", "ResourceCycle"]).await;
-    assert_eq!(message(&owner["status"], "Ready"), "resources wait for each other: [a -> b -> a]");
-    world.wait_condition("ClusterSupplyChain", "small", ["Ready", "False", "ResourceCycle"]).await;
-    world.apply_chain("small", json!([step("a", "nobody")])).await;
-    let owner = world.wait_condition("Workload", "app", ["Ready", "False", "UnknownResource"]).await;
+    let owner = world
+        .wait_condition(
+            "Workload",
+            "app",
+            ["SupplyChainReady", "False", "ResourceCycle"],
+        )
+        .await;
+    assert_eq!(
+        message(&owner["status"], "Ready"),
+        "resources wait for each other: [a -> b -> a]"
+    );
+    world
+        .wait_condition(
+            "ClusterSupplyChain",
+            "small",
+            ["Ready", "False", "ResourceCycle"],
+        )
+        .await;
+    world
+        .apply_chain("small", json!([step("a", "nobody")]))
+        .await;
+    let owner = world
+        .wait_condition("Workload", "app", ["Ready", "False", "UnknownResource"])
+        .await;
     assert_eq!(
         message(&owner["status"], "Ready"),
         "invalid sources for resource [a]: [in] is provided by unknown resource [nobody]"
     );
 }
 
-pub async fn templates_that_cannot_be_stamped_say_why(world: &mut World) {
+pub(crate) async fn templates_that_cannot_be_stamped_say_why(world: &mut World) {
     let good = config_map("good", json!({"a": "b"}));
     let cases = [
         ("good", json!({"template": good}), None),
-        ("ytt", json!({"ytt": "#@ data"}), Some("ytt templates are not supported; write the template with $(...)$")),
+        (
+            "ytt",
+            json!({"ytt": "#@ data"}),
+            Some("ytt templates are not supported; write the template with $(...)$"),
+        ),
         (
             "immutable",
             json!({"template": good, "lifecycle": "immutable"}),
@@ -71,8 +99,11 @@ pub async fn templates_that_cannot_be_stamped_say_why(world: &mut World) {
     ];
     let mut resources = Vec::new();
     for (name, spec, _) in &cases {
-        world.apply_spec("ClusterTemplate", name, spec.clone()).await;
-        resources.push(json!({"name": name, "templateRef": {"kind": "ClusterTemplate", "name": name}}));
+        world
+            .apply_spec("ClusterTemplate", name, spec.clone())
+            .await;
+        resources
+            .push(json!({"name": name, "templateRef": {"kind": "ClusterTemplate", "name": name}}));
     }
     world.apply_chain("mixed", json!(resources)).await;
     world.apply_workload("app", json!({})).await;
@@ -80,27 +111,39 @@ pub async fn templates_that_cannot_be_stamped_say_why(world: &mut World) {
     let owner = world.wait_condition("Workload", "app", failed).await;
     for (name, _, reason) in cases {
         let Some(reason) = reason else {
-            assert_eq!(conditions_of(resource(&owner, name))[2], ["Ready", "True", "Ready"]);
+            assert_eq!(
+                conditions_of(resource(&owner, name))[2],
+                ["Ready", "True", "Ready"]
+            );
             continue;
         };
         let expected = format!(
             "unable to stamp object for resource [{name}] for template [ClusterTemplate/{name}] \
              in supply chain [mixed]: {reason}"
         );
-        assert_eq!(message(resource(&owner, name), "ResourceSubmitted"), expected);
+        assert_eq!(
+            message(resource(&owner, name), "ResourceSubmitted"),
+            expected
+        );
     }
-    assert!(world.get("ConfigMap", "good").await.is_some(), "one broken template holds nobody else up");
+    assert!(
+        world.get("ConfigMap", "good").await.is_some(),
+        "one broken template holds nobody else up"
+    );
 }
 
-pub async fn an_object_of_another_owner_is_not_taken(world: &mut World) {
+pub(crate) async fn an_object_of_another_owner_is_not_taken(world: &mut World) {
     let same = json!({"template": config_map("same", json!({"of": "$(workload.metadata.name)$"}))});
     world.apply_spec("ClusterTemplate", "same", same).await;
-    let resources = json!([{"name": "same", "templateRef": {"kind": "ClusterTemplate", "name": "same"}}]);
+    let resources =
+        json!([{"name": "same", "templateRef": {"kind": "ClusterTemplate", "name": "same"}}]);
     world.apply_chain("same", resources).await;
     world.apply_workload("first", json!({})).await;
     world.wait_ready("Workload", "first").await;
     let is_seen = |same: &Value| same["data"]["of"] == "first";
-    world.wait_for("ConfigMap", "same", "of the first", is_seen).await;
+    world
+        .wait_for("ConfigMap", "same", "of the first", is_seen)
+        .await;
     world.apply_workload("second", json!({})).await;
     let rejected = ["ResourcesSubmitted", "False", "TemplateRejectedByAPIServer"];
     world.wait_condition("Workload", "second", rejected).await;

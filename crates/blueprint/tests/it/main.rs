@@ -1,0 +1,3 @@
+//! The blueprint crate from outside.
+
+mod crds;
