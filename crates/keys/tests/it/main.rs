@@ -11,4 +11,5 @@ mod model;
 mod name_cases;
 mod name_tables;
 mod notation;
+mod transitions;
 mod visits;
