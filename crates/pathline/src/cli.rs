@@ -1,6 +1,7 @@
 //! What can be typed. Nothing here decides anything: see [`crate::settings`].
 
 mod address;
+mod keys;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use jiff::SignedDuration;
 use crate::output::Format;
 
 pub(crate) use self::address::Address;
+pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -134,6 +136,13 @@ pub(crate) enum Command {
     /// header `x-pathline-commit`; `/healthz` answers as soon as the site is served.
     #[command(after_help = SITE_EXAMPLES)]
     Site(SiteArgs),
+
+    /// Say what exactly changed in a configuration, key by key
+    ///
+    /// A configuration is a set of keys: a name such as `user:/app/replicas`, a value, and metadata such as its type.
+    /// Two documents differ exactly where their parsed values and types differ, however they are written.
+    #[command(after_help = keys::EXAMPLES)]
+    Keys(KeysArgs),
 
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]

@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod keys;
 mod man;
 mod site;
 mod up;
@@ -15,6 +16,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Up(args) => up::run(&args, &cli.log).await,
         Command::Demo(args) => demo::run(&args, &cli.log).await,
         Command::Site(args) => site::run(&args, &cli.log).await,
+        Command::Keys(args) => keys::run(&args.command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

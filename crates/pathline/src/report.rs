@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     No = 1,
     /// The command line or a configuration file is wrong.
     Usage = 2,
+    /// The answer is not known, since something needed for it cannot be read.
+    Unknown = 3,
     /// It did not happen in time.
     TimedOut = 124,
 }

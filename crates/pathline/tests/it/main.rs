@@ -5,6 +5,7 @@ mod demo;
 mod generated;
 mod hello;
 mod help;
+mod keys;
 mod program;
 mod site;
 mod up;

@@ -1,0 +1,117 @@
+//! Where documents and key sets come from: files, and revisions of a git repository.
+
+use std::fs;
+use std::path::Path;
+
+use pathline_keys::KeySet;
+use pathline_keys::document::{Format, ReadError};
+use pathline_keys::notation;
+
+/// Why the answer cannot be known.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error("cannot read {name}")]
+    File {
+        name: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("cannot read {name} from git")]
+    Git {
+        name: String,
+        #[source]
+        source: anyhow::Error,
+    },
+    #[error("{name} is not a document that can be compared")]
+    Document {
+        name: String,
+        #[source]
+        source: ReadError,
+    },
+    #[error("{name} cannot be used")]
+    Notation {
+        name: String,
+        #[source]
+        source: notation::Error,
+    },
+    #[error("{name} is not UTF-8")]
+    NotText { name: String },
+}
+
+/// Reads a document from a file, or from `REV:PATH` where there is no such file.
+pub(super) fn document(name: &str) -> Result<KeySet, Unreadable> {
+    let format = Format::of_path(name).unwrap_or(Format::Yaml);
+    let document = format.read_bytes(&bytes(name)?);
+    document.map_err(|source| Unreadable::Document {
+        name: name.to_owned(),
+        source,
+    })
+}
+
+/// Reads a key set in the notation.
+pub(super) fn key_set(name: &str) -> Result<KeySet, Unreadable> {
+    parse(name, bytes(name)?, notation::key_set_from_json)
+}
+
+/// Reads a file in one of the notations.
+pub(super) fn notation<T>(
+    path: &Path,
+    read: impl FnOnce(&str) -> Result<T, notation::Error>,
+) -> Result<T, Unreadable> {
+    let name = path.display().to_string();
+    let bytes = fs::read(path);
+    let bytes = bytes.map_err(|source| Unreadable::File {
+        name: name.clone(),
+        source,
+    })?;
+    parse(&name, bytes, read)
+}
+
+fn parse<T>(
+    name: &str,
+    bytes: Vec<u8>,
+    read: impl FnOnce(&str) -> Result<T, notation::Error>,
+) -> Result<T, Unreadable> {
+    let name = name.to_owned();
+    match String::from_utf8(bytes) {
+        Ok(text) => read(&text).map_err(|source| Unreadable::Notation { name, source }),
+        Err(_) => Err(Unreadable::NotText { name }),
+    }
+}
+
+fn bytes(name: &str) -> Result<Vec<u8>, Unreadable> {
+    match (fs::read(name), name.split_once(':')) {
+        (Ok(bytes), _) => Ok(bytes),
+        (Err(_), Some((revision, path))) if !revision.is_empty() && !path.is_empty() => {
+            at_revision(revision, path).map_err(|source| Unreadable::Git {
+                name: name.to_owned(),
+                source,
+            })
+        }
+        (Err(source), _) => Err(Unreadable::File {
+            name: name.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Reads a file at a revision of the repository around the current directory. As in git, paths are
+/// from the top of the repository unless they begin with `./`.
+fn at_revision(revision: &str, path: &str) -> anyhow::Result<Vec<u8>> {
+    let repository = gix::discover(".")?;
+    let from_top = match (path.strip_prefix("./"), repository.prefix()?) {
+        (Some(path), Some(prefix)) => prefix.join(path),
+        (Some(path), None) => path.into(),
+        (None, _) => path.into(),
+    };
+    let tree = repository
+        .rev_parse_single(revision)?
+        .object()?
+        .peel_to_tree()?;
+    let entry = tree.lookup_entry_by_path(&from_top)?;
+    let entry =
+        entry.ok_or_else(|| anyhow::anyhow!("there is no {} at {revision}", from_top.display()))?;
+    let object = entry.object()?;
+    anyhow::ensure!(object.kind == gix::object::Kind::Blob, "it is not a file");
+    Ok(object.data.clone())
+}
