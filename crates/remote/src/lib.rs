@@ -1,7 +1,8 @@
 //! The outside: git, and later registries and forges.
 //!
-//! [`git`] reads and writes repositories without a work tree; [`archive`] packs and unpacks the
-//! content that travels between the workers.
+//! [`git`] reads and writes repositories elsewhere, without a work tree; [`local`] reads the one
+//! somebody works in; [`archive`] packs and unpacks the content that travels between the workers.
 
 pub mod archive;
 pub mod git;
+pub mod local;

@@ -5,4 +5,5 @@ mod cgi;
 mod git_http;
 mod git_read;
 mod git_write;
+mod local_read;
 mod repository;

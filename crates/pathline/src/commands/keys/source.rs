@@ -6,6 +6,7 @@ use std::path::Path;
 use pathline_keys::KeySet;
 use pathline_keys::document::{Format, ReadError};
 use pathline_keys::notation;
+use pathline_remote::local;
 
 /// Why the answer cannot be known.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +21,7 @@ pub(crate) enum Unreadable {
     Git {
         name: String,
         #[source]
-        source: anyhow::Error,
+        source: local::Error,
     },
     #[error("{name} is not a document that can be compared")]
     Document {
@@ -83,7 +84,7 @@ fn bytes(name: &str) -> Result<Vec<u8>, Unreadable> {
     match (fs::read(name), name.split_once(':')) {
         (Ok(bytes), _) => Ok(bytes),
         (Err(_), Some((revision, path))) if !revision.is_empty() && !path.is_empty() => {
-            at_revision(revision, path).map_err(|source| Unreadable::Git {
+            local::file_at(Path::new("."), revision, path).map_err(|source| Unreadable::Git {
                 name: name.to_owned(),
                 source,
             })
@@ -93,25 +94,4 @@ fn bytes(name: &str) -> Result<Vec<u8>, Unreadable> {
             source,
         }),
     }
-}
-
-/// Reads a file at a revision of the repository around the current directory. As in git, paths are
-/// from the top of the repository unless they begin with `./`.
-fn at_revision(revision: &str, path: &str) -> anyhow::Result<Vec<u8>> {
-    let repository = gix::discover(".")?;
-    let from_top = match (path.strip_prefix("./"), repository.prefix()?) {
-        (Some(path), Some(prefix)) => prefix.join(path),
-        (Some(path), None) => path.into(),
-        (None, _) => path.into(),
-    };
-    let tree = repository
-        .rev_parse_single(revision)?
-        .object()?
-        .peel_to_tree()?;
-    let entry = tree.lookup_entry_by_path(&from_top)?;
-    let entry =
-        entry.ok_or_else(|| anyhow::anyhow!("there is no {} at {revision}", from_top.display()))?;
-    let object = entry.object()?;
-    anyhow::ensure!(object.kind == gix::object::Kind::Blob, "it is not a file");
-    Ok(object.data.clone())
 }

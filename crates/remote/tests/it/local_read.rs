@@ -1,0 +1,54 @@
+//! Files at revisions of the repository one works in.
+
+use anyhow::Result;
+use pathline_remote::local::{Error, file_at};
+use pathline_testkit::git;
+
+/// Makes a repository with two commits of `conf/app.yaml`.
+fn repository() -> Result<tempfile::TempDir> {
+    let directory = tempfile::tempdir()?;
+    let top = directory.path();
+    git(top, &["init", "-q", "-b", "main"]);
+    std::fs::create_dir(top.join("conf"))?;
+    for content in ["size: 1\n", "size: 2\n"] {
+        std::fs::write(top.join("conf/app.yaml"), content)?;
+        git(top, &["add", "."]);
+        git(top, &["commit", "-q", "-m", "size"]);
+    }
+    Ok(directory)
+}
+
+#[test]
+fn path_is_from_the_top_unless_it_begins_with_a_dot() -> Result<()> {
+    let repository = repository()?;
+    let below = repository.path().join("conf");
+    assert_eq!(file_at(&below, "main", "./app.yaml")?, b"size: 2\n");
+    assert_eq!(file_at(&below, "HEAD~1", "conf/app.yaml")?, b"size: 1\n");
+    assert_eq!(
+        file_at(repository.path(), "main", "./conf/app.yaml")?,
+        b"size: 2\n"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_is_not_there_is_named() -> Result<()> {
+    let repository = repository()?;
+    let top = repository.path();
+    let missing = file_at(top, "main", "conf/none.yaml").unwrap_err();
+    assert_eq!(
+        missing.to_string(),
+        "there is no file `conf/none.yaml` at `main`"
+    );
+    let directory = file_at(top, "main", "conf").unwrap_err();
+    assert!(matches!(directory, Error::NoSuchFile { .. }));
+    let revision = file_at(top, "nowhere", "conf/app.yaml").unwrap_err();
+    assert_eq!(
+        revision.to_string(),
+        "the repository has no commit `nowhere`"
+    );
+    let outside = tempfile::tempdir()?;
+    let nothing = file_at(outside.path(), "main", "a").unwrap_err();
+    assert!(matches!(nothing, Error::NoRepository { .. }));
+    Ok(())
+}
