@@ -148,10 +148,11 @@ impl Name {
     }
 
     /// Returns the name without its last part, or nothing for a root.
+    ///
+    /// The parent of `/%/a` is the root, because `/%` is not a name.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
-        let base = self.base_name()?;
-        let mut bytes = self.0[..self.0.len() - base.len() - 1].to_vec();
+        let mut bytes = self.without_base_name()?.to_vec();
         if bytes.len() == 2 {
             bytes.push(0);
         }
@@ -171,7 +172,8 @@ impl Name {
 
     /// Replaces the last part by a raw one.
     pub fn with_base_name(&self, part: impl AsRef<[u8]>) -> Result<Self, Error> {
-        self.parent().ok_or(Error::Root)?.with_part(part)
+        let above = self.without_base_name().ok_or(Error::Root)?;
+        parse::push_raw(above.to_vec(), part.as_ref())
     }
 
     /// Returns the same path in another namespace.
@@ -206,6 +208,12 @@ impl Name {
     #[must_use]
     pub fn is_directly_below(&self, ancestor: &Self) -> bool {
         self.is_below(ancestor) && self.parts().count() == ancestor.parts().count() + 1
+    }
+
+    /// Returns the unescaped form up to the last part, or nothing for a root.
+    fn without_base_name(&self) -> Option<&[u8]> {
+        let base = self.base_name()?;
+        Some(&self.0[..self.0.len() - base.len() - 1])
     }
 
     /// Returns what the unescaped form of every name at or below this one begins with.

@@ -9,10 +9,14 @@ pub(crate) fn check(bytes: &[u8]) {
         let again = Name::parse(&canonical).expect("a canonical name is valid");
         assert_eq!(again, name);
         assert_eq!(again.escaped(), canonical);
-        assert!(
-            name.parent()
-                .is_none_or(|parent| name.is_directly_below(&parent))
-        );
+        if let Some(parent) = name.parent() {
+            // The parent of `/%/a` is the root, because `/%` is not a name.
+            assert!(name.is_directly_below(&parent) || parent.is_root());
+            assert!(name.is_below(&parent));
+        }
+        if let Some(base) = name.base_name() {
+            assert_eq!(name.with_base_name(base), Ok(name.clone()));
+        }
     }
     let root = Name::parse("user:/x").expect("a valid name");
     if let Ok(below) = root.with_part(bytes) {

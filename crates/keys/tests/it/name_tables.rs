@@ -172,6 +172,13 @@ fn raw_parts_are_escaped_only_where_needed() {
 }
 
 #[test]
+fn a_name_below_an_empty_part_keeps_it_when_its_last_part_changes() {
+    let below = name("/%/a");
+    assert_eq!(below.with_base_name("b"), Ok(name("/%/b")));
+    assert_eq!(below.parent(), Some(name("/")), "`/%` is not a name");
+}
+
+#[test]
 fn order_is_that_of_unescaped_names() {
     let order = [
         "/a",
