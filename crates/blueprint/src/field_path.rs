@@ -1,0 +1,90 @@
+//! Where in an object something is said.
+
+use std::fmt;
+
+/// One step from a value to one below it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// The member of an object.
+    Field(String),
+    /// The item of a list.
+    Index(usize),
+}
+
+/// The way from the root of an object to one of its values, such as `spec.resources[2].name`.
+///
+/// ```
+/// use pathline_blueprint::field_path::FieldPath;
+///
+/// let resource = FieldPath::default().field("spec").field("resources").index(2);
+/// assert_eq!(resource.field("name").to_string(), "spec.resources[2].name");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldPath(Vec<Segment>);
+
+impl FieldPath {
+    /// Returns the path to `spec.resources[index]` of a blueprint.
+    pub fn resource(index: usize) -> Self {
+        Self::default()
+            .field("spec")
+            .field("resources")
+            .index(index)
+    }
+
+    /// Returns the path to the option of this index, if this is the path to a resource.
+    #[must_use]
+    pub fn option(&self, index: usize) -> Self {
+        self.field("templateRef").field("options").index(index)
+    }
+
+    /// Returns the path to a member.
+    #[must_use]
+    pub fn field(&self, name: impl Into<String>) -> Self {
+        self.step(Segment::Field(name.into()))
+    }
+
+    /// Returns the path to an item.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.step(Segment::Index(index))
+    }
+
+    /// Returns the steps, from the root.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    fn step(&self, segment: Segment) -> Self {
+        let mut segments = self.0.clone();
+        segments.push(segment);
+        Self(segments)
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Field(name) if depth == 0 => f.write_str(name)?,
+                Segment::Field(name) => write!(f, ".{name}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_print_as_kubernetes_prints_them() {
+        let option = FieldPath::resource(0).option(1);
+        assert_eq!(
+            option.field("selector").to_string(),
+            "spec.resources[0].templateRef.options[1].selector"
+        );
+        assert_eq!(FieldPath::default().to_string(), "");
+    }
+}
