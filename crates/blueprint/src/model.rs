@@ -6,6 +6,7 @@
 mod condition;
 mod delivery;
 mod owner;
+mod runnable;
 mod schema;
 mod selector;
 mod status;
@@ -23,6 +24,10 @@ pub use delivery::{
 pub use owner::{
     Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
     ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,
+};
+pub use runnable::{
+    ClusterRunTemplate, ClusterRunTemplateSpec, RunTemplateRef, Runnable, RunnableSelector,
+    RunnableSpec, RunnableStatus, SelectedResource,
 };
 pub use selector::{
     FieldSelectorRequirement, LabelSelectorRequirement, LegacySelector, Operator, Selector,
@@ -51,7 +56,7 @@ pub const GROUP: &str = "carto.run";
 /// The version of the API group, with it.
 pub const API_VERSION: &str = "carto.run/v1alpha1";
 
-/// Returns the definitions of all kinds, owners first, then blueprints, then templates.
+/// Returns the definitions of all kinds, owners first, then blueprints, templates and runs.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     [
         Workload::crd(),
@@ -63,6 +68,8 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         ClusterConfigTemplate::crd(),
         ClusterDeploymentTemplate::crd(),
         ClusterTemplate::crd(),
+        Runnable::crd(),
+        ClusterRunTemplate::crd(),
     ]
     .map(schema::as_upstream)
     .into()

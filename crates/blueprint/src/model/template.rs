@@ -162,6 +162,16 @@ pub struct RetentionPolicy {
     pub max_successful_runs: i64,
 }
 
+impl Default for RetentionPolicy {
+    /// Returns what Runnables, and templates whose objects are never changed, have if they do not say.
+    fn default() -> Self {
+        Self {
+            max_failed_runs: 10,
+            max_successful_runs: 10,
+        }
+    }
+}
+
 /// How to see whether a stamped object is healthy. Exactly one field is set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
