@@ -7,6 +7,7 @@
 
 pub mod blueprint;
 pub mod conditions;
+pub mod document;
 pub mod field_path;
 pub mod graph;
 pub mod health;
