@@ -1,4 +1,4 @@
-//! For tests only: real servers on free ports, kubectl, scratch directories.
+//! For tests only: real servers on free ports, kubectl, programs written in Go, scratch directories.
 //!
 //! A suite that needs something which may be absent asks for it here, and [`skip`]s when it is:
 //!
@@ -16,12 +16,14 @@
 //! ```
 
 mod git;
+mod go_tools;
 pub mod kube;
 mod leash;
 mod places;
 mod skips;
 
 pub use git::git;
+pub use go_tools::go_tool;
 pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
 pub use skips::skip;
