@@ -5,6 +5,7 @@
 //! [`template::Template`] with the outputs of other resources, [`output`] and [`health`] read what the
 //! cluster made of it, and [`conditions`] tells it all. Nothing here does I/O or looks at the clock.
 
+pub mod admission;
 pub mod blueprint;
 pub mod conditions;
 pub mod document;
@@ -14,6 +15,7 @@ pub mod health;
 pub mod interpolate;
 pub mod jsonpath;
 pub mod model;
+pub mod names;
 pub mod output;
 pub mod owner;
 pub mod params;
