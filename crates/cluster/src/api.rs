@@ -48,12 +48,14 @@ use self::accept::Accept;
 use self::body::Payload;
 use self::call::{Call, Reply, Verb};
 pub(crate) use self::definition::hold_for_cleanup;
+use self::edit::Prepared;
 pub(crate) use self::options::ListOptions;
 use self::registry::{DEFINITIONS_GROUP, Registry};
 pub(crate) use self::request::parse as parse_request;
 use self::request::{ResourcePath, Target};
 use self::resource::Resource;
 pub use self::respond::ResponseBody;
+use crate::admission::{Admission, Review, Verdict};
 use crate::auth::Auth;
 use crate::status::Status;
 use crate::store::Store;
@@ -69,18 +71,25 @@ pub(crate) struct Api {
     store: Store,
     auth: Auth,
     registry: Registry,
+    admission: Option<Arc<dyn Admission>>,
     closing: CancellationToken,
 }
 
 impl ApiService {
     /// Makes the service of a store. Watches end when `closing` is cancelled.
-    pub(crate) fn new(store: Store, auth: Auth, closing: CancellationToken) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        auth: Auth,
+        admission: Option<Arc<dyn Admission>>,
+        closing: CancellationToken,
+    ) -> Self {
         let registry = Registry::load(&store);
         Self {
             api: Arc::new(Api {
                 store,
                 auth,
                 registry,
+                admission,
                 closing,
             }),
         }
@@ -255,6 +264,34 @@ impl Api {
                 self.update(call).await
             }
             _ => Err(Status::no_such_resource()),
+        }
+    }
+
+    /// Asks whether a new state may be stored, and adds what there is to say about it.
+    fn admit(
+        &self,
+        call: &Call,
+        old: Option<&Value>,
+        prepared: &mut Prepared,
+    ) -> Result<(), Status> {
+        let Some(admission) = &self.admission else {
+            return Ok(());
+        };
+        if call.subresource.is_some() {
+            return Ok(());
+        }
+        let verdict = admission.review(&Review {
+            group: &call.resource.group,
+            kind: &call.resource.kind,
+            object: &prepared.object,
+            old,
+        });
+        match verdict {
+            Verdict::Allowed(warnings) => {
+                prepared.warnings.extend(warnings);
+                Ok(())
+            }
+            Verdict::Denied(message) => Err(Status::denied(admission.name(), &message)),
         }
     }
 

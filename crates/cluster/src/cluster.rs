@@ -13,6 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use crate::admission::Admission;
 use crate::api::ApiService;
 use crate::auth::Auth;
 use crate::gc::Collector;
@@ -31,6 +32,8 @@ pub struct Options {
     pub history_events: usize,
     /// The most bytes of objects in those events.
     pub history_bytes: usize,
+    /// Who is asked before an object is written, if anyone.
+    pub admission: Option<Arc<dyn Admission>>,
 }
 
 impl Options {
@@ -41,6 +44,7 @@ impl Options {
             data_dir: data_dir.into(),
             history_events: events,
             history_bytes: bytes,
+            admission: None,
         }
     }
 }
@@ -109,6 +113,7 @@ impl Cluster {
             data_dir,
             history_events,
             history_bytes,
+            admission,
         } = options;
         secrets::make_dir(&data_dir.join("pki"))?;
         let lock = Lock::acquire(&data_dir)?;
@@ -129,7 +134,7 @@ impl Cluster {
             why: refused.to_string(),
         })?;
         tasks.spawn(collector.run(shutdown.clone()));
-        let service = ApiService::new(store.clone(), auth.clone(), shutdown.clone());
+        let service = ApiService::new(store.clone(), auth.clone(), admission, shutdown.clone());
         tasks.spawn(service.clone().run(shutdown.clone()));
         let lock = Mutex::new(Some(lock));
         let parts = Parts {

@@ -25,6 +25,7 @@
 //! `deletion`), and `store`, which has it on disk before anyone sees it. `gc` follows the store and
 //! does what a deletion entails.
 
+mod admission;
 mod api;
 mod auth;
 mod builtin;
@@ -49,5 +50,6 @@ mod store;
 mod testing;
 mod tls;
 
+pub use crate::admission::{Admission, Review, Verdict};
 pub use crate::api::{ApiService, ResponseBody};
 pub use crate::cluster::{Cluster, OpenError, Options, ServeError};

@@ -152,6 +152,12 @@ impl Status {
         .about(subject, name)
     }
 
+    /// Reports a write that `webhook` refuses (403).
+    pub(crate) fn denied(webhook: &str, why: &str) -> Self {
+        let message = format!("admission webhook {webhook:?} denied the request: {why}");
+        Self::new(403, "Forbidden", message)
+    }
+
     /// Reports an object that does not exist (404).
     pub(crate) fn not_found(subject: Subject<'_>, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{subject} {name:?} not found")).about(subject, name)

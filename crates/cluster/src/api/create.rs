@@ -43,8 +43,10 @@ impl Api {
         &self,
         call: &Call,
         options: &WriteOptions,
-        prepared: Prepared,
+        mut prepared: Prepared,
     ) -> Result<Reply, NotStored> {
+        self.admit(call, None, &mut prepared)
+            .map_err(NotStored::Refused)?;
         let Prepared { object, warnings } = prepared;
         let resource = &call.resource;
         let name = object["metadata"]["name"]

@@ -90,7 +90,8 @@ impl Api {
                 .store
                 .get(&call.key())
                 .ok_or_else(|| call.not_found())?;
-            let prepared = self.prepare(call, options, change, &current)?;
+            let mut prepared = self.prepare(call, options, change, &current)?;
+            self.admit(call, Some(&call.resource.present(&current)), &mut prepared)?;
             if options.dry_run {
                 let shown = call.view().object(Cow::Owned(prepared.object));
                 return Ok(Reply::ok(shown).warning(prepared.warnings));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod admission;
 mod api_definitions;
 mod api_fixture;
 mod api_reading;
