@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
+use crate::account;
 use crate::go;
 use crate::graph::Fault;
 use crate::model::{Condition, ConditionStatus};
@@ -52,6 +53,8 @@ pub enum Happened<'a> {
     NoBlueprint(&'a NoBlueprint),
     /// Its blueprint cannot be used; this is how the blueprint says so.
     NotReady(&'a Verdict),
+    /// Nothing could be written under its service account.
+    NoAccount(&'a account::Fault),
     /// The resources of its blueprint were realized, as far as they could be.
     Realized {
         /// The name of the blueprint.
@@ -75,6 +78,21 @@ pub fn of_owner(owner: &Owner, happened: &Happened<'_>) -> Vec<Verdict> {
             )])
         }
         Happened::NotReady(verdict) => with_summary(vec![verdict.retyped(&blueprint_ready)]),
+        Happened::NoAccount(fault) => {
+            let (reason, message) = match fault {
+                account::Fault::Account(message) => ("ServiceAccountError", message),
+                account::Fault::Token(message) => ("ServiceAccountTokenError", message),
+            };
+            with_summary(vec![
+                Verdict::new(&blueprint_ready, ConditionStatus::True, "Ready", ""),
+                Verdict::new(
+                    "ResourcesSubmitted",
+                    ConditionStatus::False,
+                    reason,
+                    message,
+                ),
+            ])
+        }
         Happened::Realized {
             blueprint,
             resources,
@@ -355,6 +373,24 @@ mod tests {
                 ("Ready", False, "DuplicateResourceName"),
             ]
         );
+    }
+
+    #[test]
+    fn an_owner_without_account_says_so_where_resources_are_submitted() {
+        let fault = account::Fault::Token("no token".to_owned());
+        let conditions = of_owner(&workload(), &Happened::NoAccount(&fault));
+        assert_eq!(
+            shown(&conditions),
+            [
+                ("SupplyChainReady", True, "Ready"),
+                ("ResourcesSubmitted", False, "ServiceAccountTokenError"),
+                ("Ready", False, "ServiceAccountTokenError"),
+            ]
+        );
+        assert_eq!(conditions[1].message, "no token");
+        let fault = account::Fault::Account("none".to_owned());
+        let conditions = of_owner(&workload(), &Happened::NoAccount(&fault));
+        assert_eq!(conditions[2].reason, "ServiceAccountError");
     }
 
     #[test]

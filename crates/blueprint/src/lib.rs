@@ -6,6 +6,7 @@
 //! cluster made of it, and [`conditions`] tells it all. Nothing here does I/O or looks at the clock.
 
 pub mod admission;
+pub mod account;
 pub mod blueprint;
 pub mod conditions;
 pub mod document;

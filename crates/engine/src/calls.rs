@@ -31,6 +31,16 @@ impl Error {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_conflict())
     }
 
+    /// Tells whether the asker may not do this.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())
+    }
+
+    /// Tells whether the cluster does not know the asker, or not any more.
+    pub(crate) fn is_unauthenticated(&self) -> bool {
+        matches!(self, Self::Kube(kube::Error::Api(status)) if status.code == 401)
+    }
+
     /// Returns what to tell people: the server's own words where there are some.
     pub(crate) fn message(&self) -> String {
         match self {

@@ -10,6 +10,7 @@ mod blueprint_status;
 mod calls;
 mod catalogue;
 mod clients;
+mod connection;
 mod owner;
 mod shelf;
 mod stamped;
@@ -19,13 +20,13 @@ mod watches;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kube::Client;
 use pathline_blueprint::owner::OwnerKind;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalogue::Catalogue;
 use crate::clients::Clients;
+pub use crate::connection::Connection;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
 
@@ -61,16 +62,16 @@ impl Engine {
     ///
     /// The kinds of [`crds::all`] must be installed before. If one loop fails, the others are stopped too.
     pub async fn run(
-        client: Client,
+        connection: Connection,
         options: Options,
         shutdown: CancellationToken,
     ) -> Result<(), Error> {
         let stop = shutdown.child_token();
         let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
-        start_owners(&client, &stop, &mut loops);
+        start_owners(&connection, &stop, &mut loops);
         if options.workers {
             let running = workers::run(
-                client,
+                connection.client().clone(),
                 workers::Options::new(options.data_dir),
                 stop.clone(),
             );
@@ -89,7 +90,13 @@ impl Engine {
 }
 
 /// Starts what realizes owners: their queues, the catalogue, and the watches on what they stamp.
-fn start_owners(client: &Client, stop: &CancellationToken, loops: &mut JoinSet<Result<(), Error>>) {
+fn start_owners(
+    connection: &Connection,
+    stop: &CancellationToken,
+    loops: &mut JoinSet<Result<(), Error>>,
+) {
+    let client = connection.client();
+    let clients = Clients::new(connection.clone());
     let (wakeups, queues) = Wakeups::new();
     let catalogue = Arc::new(Catalogue::default());
     let watches = Arc::new(Watches::new(client.clone(), wakeups.clone(), stop.clone()));
@@ -117,7 +124,7 @@ fn start_owners(client: &Client, stop: &CancellationToken, loops: &mut JoinSet<R
         let context = owner::Context {
             kind,
             client: client.clone(),
-            clients: Clients::new(client.clone()),
+            clients: clients.clone(),
             catalogue: catalogue.clone(),
             watches: watches.clone(),
             wakeups: wakeups.clone(),

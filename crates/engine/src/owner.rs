@@ -18,6 +18,7 @@ use kube::runtime::controller::{self, Action, ReconcileRequest, applier};
 use kube::runtime::reflector::{ObjectRef, store::Writer};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
+use pathline_blueprint::account::Account;
 use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
 use pathline_blueprint::owner::{self, Owner, OwnerKind};
@@ -27,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls;
 use crate::catalogue::Catalogue;
-use crate::clients::Clients;
+use crate::clients::{self, Clients};
 use crate::wakeups::{OwnerRef, Queue, Wakeups, owner_resource};
 use crate::watches::Watches;
 use retries::Retries;
@@ -51,6 +52,8 @@ pub(crate) struct Context {
 enum Error {
     #[error(transparent)]
     Unreadable(#[from] owner::ReadError),
+    #[error("there is no client for the service account")]
+    Account(#[source] clients::Error),
     #[error("the status was not written")]
     Status(#[source] calls::Error),
     #[error("resource [{resource}] was not taken by the cluster: {reason}")]
@@ -197,7 +200,22 @@ impl Loop {
             );
             return Ok(());
         }
-        let client = self.context.clients.of_owner(owner, blueprint);
+        let account = Account::of(owner, blueprint);
+        let client = match self.context.clients.of_account(&account).await {
+            Ok(client) => client,
+            Err(error) => {
+                let fault = error.fault();
+                status.conclude(
+                    conditions::of_owner(owner, &Happened::NoAccount(&fault)),
+                    &now,
+                );
+                return if error.is_transient() {
+                    Err(Error::Account(error))
+                } else {
+                    Ok(())
+                };
+            }
+        };
         let realized = realize::all(&client, &self.context, owner, blueprint).await;
         let resources = realized.resources;
         let happened = Happened::Realized {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
-use crate::watches::Watches;
+use crate::watches::{Mark, Watches};
 
 /// A stamped object as it is in the cluster.
 pub(crate) struct Stamped {
@@ -48,7 +48,7 @@ pub(crate) async fn apply(
 ) -> Result<Stamped, Error> {
     let (kind_name, version) = (text(rendered, "/kind"), text(rendered, "/apiVersion"));
     let kind = watches
-        .kind(&gvk(kind_name, version))
+        .kind(&gvk(kind_name, version), Mark::Resource)
         .await
         .map_err(|error| Error::Kind {
             kind: kind_name.to_owned(),
@@ -82,6 +82,7 @@ pub(crate) async fn apply(
     let params = PatchParams::apply(FIELD_MANAGER).force();
     let written = call(api.patch(name, &params, &Patch::Apply(rendered))).await;
     let written = written.map_err(|error| Error::Refused(error.message()))?;
+    kind.wrote(written.clone());
     let object =
         serde_json::to_value(&written).map_err(|error| Error::Refused(error.to_string()))?;
     tracing::debug!(
@@ -104,7 +105,7 @@ pub(crate) async fn remove(
     let (name, namespace) = (field(&reference.name), field(&reference.namespace));
     let gvk = gvk(&field(&reference.kind), &field(&reference.api_version));
     let outcome = async {
-        let kind = watches.kind(&gvk).await?;
+        let kind = watches.kind(&gvk, Mark::Resource).await?;
         let api: Api<DynamicObject> =
             Api::namespaced_with(client.clone(), &namespace, &kind.resource);
         let object = call(api.get_metadata(&name)).await?;

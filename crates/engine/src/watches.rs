@@ -1,6 +1,9 @@
 //! One watch for each kind of object that is stamped, started when the first such object is.
 
+mod seen;
+
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -8,7 +11,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 use kube::discovery::{ApiCapabilities, Scope, pinned_kind};
-use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use parking_lot::Mutex;
@@ -21,16 +23,35 @@ use tokio_util::task::TaskTracker;
 
 use crate::calls::{self, call};
 use crate::wakeups::Wakeups;
+use seen::Seen;
 
 /// A first listing arrives in milliseconds; without it objects are simply applied.
 const FIRST_LISTING: Duration = Duration::from_secs(5);
+
+/// By which label the objects that matter are told from the others of their kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Mark {
+    /// What the resources of blueprints stamp.
+    Resource,
+    /// What Runnables run.
+    Run,
+}
+
+impl Mark {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Resource => RESOURCE_NAME_LABEL,
+            Self::Run => "carto.run/runnable-name",
+        }
+    }
+}
 
 /// Watches what is stamped, and wakes the owners of what changes.
 pub(crate) struct Watches {
     client: Client,
     wakeups: Wakeups,
     stop: CancellationToken,
-    kinds: Mutex<HashMap<GroupVersionKind, Kind>>,
+    kinds: Mutex<HashMap<(GroupVersionKind, Mark), Kind>>,
     tasks: TaskTracker,
 }
 
@@ -39,7 +60,7 @@ pub(crate) struct Watches {
 pub(crate) struct Kind {
     pub(crate) resource: ApiResource,
     pub(crate) is_namespaced: bool,
-    objects: Store<DynamicObject>,
+    seen: Arc<Seen>,
 }
 
 impl Kind {
@@ -53,15 +74,33 @@ impl Kind {
         }
     }
 
-    /// Returns a stamped object as the watch last saw it.
+    /// Returns a stamped object as it was last seen, or as we last wrote it if that is newer.
     pub(crate) async fn live(&self, namespace: &str, name: &str) -> Option<Value> {
-        let filled = tokio::time::timeout(FIRST_LISTING, self.objects.wait_until_ready()).await;
-        if !matches!(filled, Ok(Ok(()))) {
+        if !self.is_listed().await {
             return None;
         }
-        let key = ObjectRef::new_with(name, self.resource.clone()).within(namespace);
-        let object = self.objects.get(&key)?;
+        let object = self.seen.get(namespace, name)?;
         serde_json::to_value(&*object).ok()
+    }
+
+    /// Returns every stamped object of this kind that the owner of this uid controls.
+    pub(crate) async fn controlled_by(&self, uid: &str) -> Vec<Arc<DynamicObject>> {
+        if self.is_listed().await {
+            self.seen.controlled_by(uid)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Takes note of what the server answered to a write of ours, which the watch delivers later.
+    pub(crate) fn wrote(&self, object: DynamicObject) {
+        self.seen.wrote(object);
+    }
+
+    async fn is_listed(&self) -> bool {
+        tokio::time::timeout(FIRST_LISTING, self.seen.filled())
+            .await
+            .is_ok()
     }
 }
 
@@ -76,17 +115,29 @@ impl Watches {
         }
     }
 
-    /// Returns the kind, which is watched from now on.
-    pub(crate) async fn kind(&self, gvk: &GroupVersionKind) -> Result<Kind, calls::Error> {
-        if let Some(kind) = self.kinds.lock().get(gvk) {
+    /// Returns the kind, whose marked objects are watched from now on.
+    pub(crate) async fn kind(
+        &self,
+        gvk: &GroupVersionKind,
+        mark: Mark,
+    ) -> Result<Kind, calls::Error> {
+        let key = (gvk.clone(), mark);
+        if let Some(kind) = self.kinds.lock().get(&key) {
             return Ok(kind.clone());
         }
         let (resource, capabilities) = call(pinned_kind(&self.client, gvk)).await?;
         let mut kinds = self.kinds.lock();
         let kind = kinds
-            .entry(gvk.clone())
-            .or_insert_with(|| self.start(resource, &capabilities));
+            .entry(key)
+            .or_insert_with(|| self.start(resource, &capabilities, mark));
         Ok(kind.clone())
+    }
+
+    /// Returns every kind whose objects of this mark are watched.
+    pub(crate) fn kinds(&self, mark: Mark) -> Vec<Kind> {
+        let kinds = self.kinds.lock();
+        let of_mark = kinds.iter().filter(|((_, known), _)| *known == mark);
+        of_mark.map(|(_, kind)| kind.clone()).collect()
     }
 
     /// Waits, after the engine was told to stop, until no watch runs any more.
@@ -96,15 +147,13 @@ impl Watches {
         self.tasks.wait().await;
     }
 
-    fn start(&self, resource: ApiResource, capabilities: &ApiCapabilities) -> Kind {
-        let mut writer = Writer::new(resource.clone());
-        let objects = writer.as_reader();
+    fn start(&self, resource: ApiResource, capabilities: &ApiCapabilities, mark: Mark) -> Kind {
+        let seen = Arc::new(Seen::default());
         let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
-        let events = watcher(api, watcher::Config::default().labels(RESOURCE_NAME_LABEL))
+        let events = watcher(api, watcher::Config::default().labels(mark.label()))
             .default_backoff()
-            .modify(|object| object.managed_fields_mut().clear())
             .take_until(self.stop.clone().cancelled_owned());
-        let wakeups = self.wakeups.clone();
+        let (wakeups, store) = (self.wakeups.clone(), seen.clone());
         let kind = resource.kind.clone();
         self.tasks.spawn(async move {
             let mut events = std::pin::pin!(events);
@@ -112,7 +161,7 @@ impl Watches {
                 match event {
                     Ok(event) => {
                         // The store first: whoever wakes up must see what woke it.
-                        writer.apply_watcher_event(&event);
+                        store.observe(&event);
                         wake_owner(&wakeups, &event);
                     }
                     Err(error) => tracing::warn!(kind, %error, "a watch failed; it is tried again"),
@@ -122,7 +171,7 @@ impl Watches {
         Kind {
             resource,
             is_namespaced: capabilities.scope == Scope::Namespaced,
-            objects,
+            seen,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use kube::Client;
 use pathline_cluster::Cluster;
-use pathline_engine::Engine;
+use pathline_engine::{Connection, Engine};
 use pathline_server::{Doors, Part};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -75,8 +75,9 @@ impl Instance {
             .context("cannot write the kubeconfig")?;
 
         let mut engine = Tasks::default();
+        let anonymous = Client::new(cluster.service(), "default");
         engine.run(Engine::run(
-            cluster.client(),
+            Connection::new(cluster.client(), anonymous),
             pathline_engine::Options {
                 data_dir: data_dir.clone(),
                 workers: true,

@@ -23,7 +23,10 @@ use crate::world::World;
 
 /// Makes each story a test on an embedded cluster, and all of them one test on a real one.
 macro_rules! stories {
-    ($($module:ident::$story:ident),* $(,)?) => {
+    (
+        on both: $($module:ident::$story:ident),* $(,)?;
+        where rights are checked: $($real_module:ident::$real_story:ident),* $(,)?
+    ) => {
         mod embedded {
             use crate::world::World;
 
@@ -42,8 +45,14 @@ macro_rules! stories {
             let Some(cluster) = RealCluster::shared(suite, options).await else { return };
             $({
                 println!("story: {}", stringify!($story));
-                let mut world = World::on(cluster.client().await.unwrap()).await;
+                let mut world = World::on(cluster.kubeconfig()).await;
                 $module::$story(&mut world).await;
+                world.end().await;
+            })*
+            $({
+                println!("story: {}", stringify!($real_story));
+                let mut world = World::on(cluster.kubeconfig()).await;
+                $real_module::$real_story(&mut world).await;
                 world.end().await;
             })*
         }
@@ -51,6 +60,7 @@ macro_rules! stories {
 }
 
 stories![
+    on both:
     flow::values_flow_through_a_chain_that_is_declared_backwards,
     flow::a_new_value_flows_to_the_end,
     flow::a_resource_waits_until_its_input_exists,
@@ -70,7 +80,8 @@ stories![
     refusals::owners_without_a_blueprint_say_why,
     refusals::blueprints_that_cannot_work_say_why,
     refusals::templates_that_cannot_be_stamped_say_why,
-    refusals::an_object_of_another_owner_is_not_taken,
+    refusals::an_object_of_another_owner_is_not_taken;
+    where rights are checked:
 ];
 
 /// Returns a template body that stamps a Test with this spec.

@@ -5,17 +5,20 @@
     reason = "a story that cannot go on stops where it is"
 )]
 
+use std::path::Path;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::GroupVersionKind;
 use kube::runtime::conditions;
 use kube::runtime::wait::await_condition;
-use kube::{Api, Client, ResourceExt};
+use kube::{Api, Client, Config, ResourceExt};
 use pathline_cluster::Cluster;
-use pathline_engine::{Engine, Options, crds};
+use pathline_engine::{Connection, Engine, Options, crds};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) namespace: String,
+    connection: Connection,
     engine: Option<(
         JoinHandle<Result<(), pathline_engine::Error>>,
         CancellationToken,
@@ -41,15 +45,26 @@ impl World {
         let data_dir = tempfile::tempdir().unwrap();
         let options = pathline_cluster::Options::new(data_dir.path());
         let cluster = Cluster::open(options).await.unwrap();
-        Self::start(cluster.client(), data_dir, Some(cluster)).await
+        let anonymous = Client::new(cluster.service(), "default");
+        let connection = Connection::new(cluster.client(), anonymous);
+        Self::start(connection, data_dir, Some(cluster)).await
     }
 
     /// Starts an engine on a cluster that is there already.
-    pub(crate) async fn on(client: Client) -> Self {
-        Self::start(client, tempfile::tempdir().unwrap(), None).await
+    pub(crate) async fn on(kubeconfig: &Path) -> Self {
+        let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let connection = Connection::to(config.unwrap()).unwrap();
+        Self::start(connection, tempfile::tempdir().unwrap(), None).await
     }
 
-    async fn start(client: Client, data_dir: tempfile::TempDir, embedded: Option<Cluster>) -> Self {
+    async fn start(
+        connection: Connection,
+        data_dir: tempfile::TempDir,
+        embedded: Option<Cluster>,
+    ) -> Self {
+        let client = connection.client().clone();
         crds::install(&client).await.unwrap();
         install(&client, test_kind("Test", "tests")).await;
         let api: Api<Namespace> = Api::all(client.clone());
@@ -60,9 +75,11 @@ impl World {
             .await
             .unwrap()
             .name_any();
+        allow_everything_within(&client, &namespace).await;
         let mut world = Self {
             client,
             namespace,
+            connection,
             engine: None,
             data_dir,
             embedded,
@@ -77,7 +94,7 @@ impl World {
             data_dir: self.data_dir.path().to_owned(),
             workers: false,
         };
-        let running = Engine::run(self.client.clone(), options, shutdown.clone());
+        let running = Engine::run(self.connection.clone(), options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
     }
 
@@ -279,6 +296,33 @@ pub(crate) fn message<'v>(status: &'v Value, condition: &str) -> &'v str {
         .expect("the condition is there")
 }
 
+/// Lets every service account of a namespace do everything within it, and waits for the default one.
+async fn allow_everything_within(client: &Client, namespace: &str) {
+    let binding = json!({
+        "metadata": {"name": EVERYTHING},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "Group",
+            "name": format!("system:serviceaccounts:{namespace}"),
+        }],
+    });
+    let bindings: Api<RoleBinding> = Api::namespaced(client.clone(), namespace);
+    let binding = serde_json::from_value(binding).unwrap();
+    bindings
+        .create(&PostParams::default(), &binding)
+        .await
+        .unwrap();
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), namespace);
+    let made = await_condition(accounts, "default", |account: Option<&ServiceAccount>| {
+        account.is_some()
+    });
+    tokio::time::timeout(PATIENCE, made)
+        .await
+        .expect("the namespace gets its default account")
+        .unwrap();
+}
+
 /// Installs a kind and waits until it is served.
 pub(crate) async fn install(client: &Client, crd: CustomResourceDefinition) {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
@@ -319,6 +363,9 @@ pub(crate) fn test_kind(kind: &str, plural: &str) -> CustomResourceDefinition {
     }))
     .unwrap()
 }
+
+/// The name of the RoleBinding by which the accounts of a namespace may do everything within it.
+pub(crate) const EVERYTHING: &str = "everything";
 
 const TEST_GROUP: &str = "test.pathline.dev";
 

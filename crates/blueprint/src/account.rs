@@ -1,0 +1,90 @@
+//! Under which service account is an owner's work done?
+
+use serde_json::Value;
+
+use crate::blueprint::Blueprint;
+use crate::owner::Owner;
+
+/// The account of owners and blueprints that name none.
+const DEFAULT_NAME: &str = "default";
+
+/// Names a service account.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Account {
+    /// The namespace it lives in.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl std::fmt::Display for Account {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// Says why the work of an owner cannot be done under its account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The account does not exist, or cannot be read.
+    Account(String),
+    /// There is no token for the account.
+    Token(String),
+}
+
+impl Account {
+    /// Returns the account of an owner: its own, else its blueprint's, else `default` of its namespace.
+    pub fn of(owner: &Owner, blueprint: &Blueprint) -> Self {
+        let own = owner.object.pointer("/spec/serviceAccountName");
+        let own = own.and_then(Value::as_str).filter(|name| !name.is_empty());
+        if let Some(name) = own {
+            return Self::within(owner, name);
+        }
+        let Some(reference) = &blueprint.service_account else {
+            return Self::within(owner, DEFAULT_NAME);
+        };
+        let namespace = reference.namespace.as_deref().filter(|ns| !ns.is_empty());
+        Self {
+            namespace: namespace.unwrap_or(&owner.namespace).to_owned(),
+            name: reference.name.clone(),
+        }
+    }
+
+    fn within(owner: &Owner, name: &str) -> Self {
+        Self {
+            namespace: owner.namespace.clone(),
+            name: name.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::owner::OwnerKind;
+    use crate::testing::{owner, supply_chain};
+
+    fn account(own: &str, reference: Value) -> String {
+        let owner = owner(
+            OwnerKind::Workload,
+            json!({"metadata": {"name": "app"}, "spec": {"serviceAccountName": own}}),
+        );
+        let mut spec = json!({"resources": []});
+        if !reference.is_null() {
+            spec["serviceAccountRef"] = reference;
+        }
+        let chain = supply_chain(json!({"metadata": {"name": "chain"}, "spec": spec}));
+        Account::of(&owner, &chain).to_string()
+    }
+
+    #[test]
+    fn the_nearest_account_is_taken() {
+        let elsewhere = json!({"name": "chain", "namespace": "platform"});
+        assert_eq!(account("own", elsewhere.clone()), "dev/own");
+        assert_eq!(account("", elsewhere), "platform/chain");
+        assert_eq!(account("", json!({"name": "chain"})), "dev/chain");
+        assert_eq!(account("", Value::Null), "dev/default");
+    }
+}

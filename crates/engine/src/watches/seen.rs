@@ -1,0 +1,242 @@
+//! The stamped objects of one kind, as the cluster last showed them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use kube::ResourceExt;
+use kube::api::DynamicObject;
+use kube::runtime::watcher::Event;
+use parking_lot::RwLock;
+use tokio::sync::watch;
+
+/// Namespace and name.
+type Key = (String, String);
+
+/// Holds objects by name and by the uid of their controller.
+///
+/// It follows a watch, and our own writes: what the server answered to a write is newer than what
+/// the watch has delivered so far.
+pub(crate) struct Seen {
+    objects: RwLock<Objects>,
+    is_filled: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Objects {
+    by_key: HashMap<Key, Arc<DynamicObject>>,
+    by_controller: BTreeMap<String, BTreeSet<Key>>,
+    listing: Vec<DynamicObject>,
+    /// The uids that ended last: the answer to a write may arrive after the end of what was written.
+    ended: VecDeque<String>,
+}
+
+/// How many ends are remembered; answers are seconds late at most.
+const MOST_ENDED: usize = 256;
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            objects: RwLock::default(),
+            is_filled: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Seen {
+    /// Waits until everything there was at the start is known.
+    pub(crate) async fn filled(&self) {
+        // The sender lives as long as the store.
+        let _ = self.is_filled.subscribe().wait_for(|filled| *filled).await;
+    }
+
+    /// Returns an object by its name.
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Arc<DynamicObject>> {
+        let key = (namespace.to_owned(), name.to_owned());
+        self.objects.read().by_key.get(&key).cloned()
+    }
+
+    /// Returns every object whose controller has this uid, by name.
+    pub(crate) fn controlled_by(&self, uid: &str) -> Vec<Arc<DynamicObject>> {
+        let objects = self.objects.read();
+        let keys = objects.by_controller.get(uid).into_iter().flatten();
+        keys.filter_map(|key| objects.by_key.get(key).cloned())
+            .collect()
+    }
+
+    /// Takes in what the server answered to a write of ours.
+    pub(crate) fn wrote(&self, object: DynamicObject) {
+        self.objects.write().put(object);
+    }
+
+    /// Takes in what the watch delivers.
+    pub(crate) fn observe(&self, event: &Event<DynamicObject>) {
+        let mut objects = self.objects.write();
+        match event {
+            Event::Apply(object) => objects.put(object.clone()),
+            Event::Delete(object) => objects.remove(object),
+            Event::Init => objects.listing.clear(),
+            Event::InitApply(object) => objects.listing.push(object.clone()),
+            Event::InitDone => {
+                objects.restart();
+                drop(objects);
+                self.is_filled.send_replace(true);
+            }
+        }
+    }
+}
+
+impl Objects {
+    /// Keeps an object unless it has ended, or a newer state of it is here already.
+    fn put(&mut self, mut object: DynamicObject) {
+        let uid = object.uid().unwrap_or_default();
+        if self.ended.contains(&uid) {
+            return;
+        }
+        object.managed_fields_mut().clear();
+        let key = key(&object);
+        let known = self.by_key.get(&key);
+        if known.is_some_and(|known| known.uid() == object.uid() && is_older(&object, known)) {
+            return;
+        }
+        self.unlink(&key);
+        if let Some(uid) = controller(&object) {
+            self.by_controller
+                .entry(uid.to_owned())
+                .or_default()
+                .insert(key.clone());
+        }
+        self.by_key.insert(key, Arc::new(object));
+    }
+
+    /// Drops an object, but not another one that was made under its name since.
+    fn remove(&mut self, object: &DynamicObject) {
+        let key = key(object);
+        if self.ended.len() == MOST_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.extend(object.uid());
+        if self
+            .by_key
+            .get(&key)
+            .is_some_and(|known| known.uid() == object.uid())
+        {
+            self.unlink(&key);
+            self.by_key.remove(&key);
+        }
+    }
+
+    fn unlink(&mut self, key: &Key) {
+        let known = self.by_key.get(key).cloned();
+        let Some(uid) = known.as_deref().and_then(controller) else {
+            return;
+        };
+        if let Some(keys) = self.by_controller.get_mut(uid) {
+            keys.remove(key);
+            if keys.is_empty() {
+                self.by_controller.remove(uid);
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        let listing = std::mem::take(&mut self.listing);
+        self.by_key.clear();
+        self.by_controller.clear();
+        listing.into_iter().for_each(|object| self.put(object));
+    }
+}
+
+fn key(object: &DynamicObject) -> Key {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}
+
+/// Returns the uid of the owner that controls an object.
+pub(crate) fn controller(object: &DynamicObject) -> Option<&str> {
+    let references = object.metadata.owner_references.as_deref()?;
+    let controller = references
+        .iter()
+        .find(|reference| reference.controller == Some(true))?;
+    Some(&controller.uid)
+}
+
+fn is_older(object: &DynamicObject, known: &DynamicObject) -> bool {
+    let version = |object: &DynamicObject| object.resource_version()?.parse::<u64>().ok();
+    version(object) < version(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(name: &str, uid: &str, version: u64, owner: &str) -> DynamicObject {
+        serde_json::from_value(json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "namespace": "dev",
+                "name": name,
+                "uid": uid,
+                "resourceVersion": version.to_string(),
+                "ownerReferences": [
+                    {"apiVersion": "v1", "kind": "X", "name": "x", "uid": owner, "controller": true},
+                ],
+            },
+        }))
+        .expect("the test wrote a valid object")
+    }
+
+    fn version(seen: &Seen, name: &str) -> Option<String> {
+        seen.get("dev", name)
+            .and_then(|object| object.resource_version())
+    }
+
+    #[test]
+    fn a_watch_that_is_behind_does_not_undo_our_write() {
+        let seen = Seen::default();
+        seen.observe(&Event::Apply(object("a", "1", 5, "o")));
+        seen.wrote(object("a", "1", 7, "o"));
+        seen.observe(&Event::Apply(object("a", "1", 6, "o")));
+        assert_eq!(version(&seen, "a").as_deref(), Some("7"));
+        seen.observe(&Event::Apply(object("a", "1", 8, "o")));
+        assert_eq!(version(&seen, "a").as_deref(), Some("8"));
+    }
+
+    #[test]
+    fn the_end_of_an_object_does_not_end_the_next_of_its_name() {
+        let seen = Seen::default();
+        seen.wrote(object("a", "2", 9, "o"));
+        seen.observe(&Event::Delete(object("a", "1", 8, "o")));
+        assert_eq!(version(&seen, "a").as_deref(), Some("9"));
+        seen.observe(&Event::Delete(object("a", "2", 10, "o")));
+        assert_eq!(version(&seen, "a"), None);
+        seen.wrote(object("a", "2", 9, "o"));
+        assert_eq!(
+            version(&seen, "a"),
+            None,
+            "an answer that is late says nothing"
+        );
+        assert!(seen.controlled_by("o").is_empty());
+    }
+
+    #[test]
+    fn objects_are_found_by_their_controller() {
+        let seen = Seen::default();
+        seen.observe(&Event::Init);
+        seen.observe(&Event::InitApply(object("a", "1", 1, "o")));
+        seen.observe(&Event::InitApply(object("b", "2", 2, "o")));
+        assert!(
+            seen.controlled_by("o").is_empty(),
+            "half a listing says nothing"
+        );
+        seen.observe(&Event::InitDone);
+        assert_eq!(seen.controlled_by("o").len(), 2);
+        seen.observe(&Event::Apply(object("b", "2", 3, "p")));
+        assert_eq!(seen.controlled_by("o").len(), 1);
+        assert_eq!(seen.controlled_by("p").len(), 1);
+        seen.observe(&Event::Init);
+        seen.observe(&Event::InitDone);
+        assert!(seen.controlled_by("o").is_empty());
+    }
+}
