@@ -28,6 +28,11 @@ pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
 pub use skips::skip;
 
+/// Says whether long versions of tests are wanted, by `PATHLINE_NIGHTLY=1`.
+pub fn is_nightly() -> bool {
+    setting("PATHLINE_NIGHTLY").is_some_and(|value| value != "0")
+}
+
 /// Reads an environment variable that steers the test run; empty counts as unset.
 #[expect(
     clippy::disallowed_methods,
