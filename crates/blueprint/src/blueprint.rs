@@ -1,12 +1,12 @@
 //! ClusterSupplyChain and ClusterDelivery as one thing: resources, and what flows between them.
 
-use crate::model::{
-    BlueprintParam, ClusterDelivery, ClusterSupplyChain, DeliveryResource, DeliveryTemplateKind,
-    ResourceReference, Selector, ServiceAccountRef, SupplyChainResource, SupplyChainTemplateKind,
-    TemplateOption,
-};
+mod read;
+
+use crate::model::{BlueprintParam, Selector, ServiceAccountRef};
 use crate::owner::OwnerKind;
 use crate::template::TemplateKind;
+
+pub use read::ReadError;
 
 /// One blueprint, of either kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,11 +32,13 @@ pub struct Resource {
     pub name: String,
     /// The kind of its template or templates.
     pub template_kind: TemplateKind,
+    /// The owners it is for, if it says; one that asks for nothing is for all as well.
+    pub selector: Option<Selector>,
     /// Its one template, or those to choose from.
     pub templates: Templates,
     /// Parameters for this resource.
     pub params: Vec<BlueprintParam>,
-    /// What it takes in: sources, images, the deployment, configs.
+    /// What it takes in whichever option is chosen: sources, images, the deployment, configs.
     pub inputs: Vec<Input>,
 }
 
@@ -49,11 +51,26 @@ pub enum Templates {
     Options(Vec<TemplateOption>),
 }
 
+/// One of several templates of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateOption {
+    /// The template to stamp, unless an input is handed on.
+    pub name: Option<String>,
+    /// The input to hand on instead of stamping.
+    pub pass_through: Option<String>,
+    /// The owners it is for, if it says. One that asks for nothing is not the same as none.
+    pub selector: Option<Selector>,
+    /// What it takes in beside the inputs of its resource.
+    pub inputs: Vec<Input>,
+}
+
 /// What one resource takes in from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// What it is taken as.
+    /// What it is offered to the template as. In a multi-path blueprint this is what its producer makes.
     pub kind: InputKind,
+    /// What it is declared as.
+    pub declared: InputKind,
     /// The name under which the template knows it; empty for the deployment.
     pub name: String,
     /// The resource that produces it.
@@ -61,7 +78,7 @@ pub struct Input {
 }
 
 /// What an input is taken as. Status lists inputs in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
     /// A url and a revision.
     Source,
@@ -83,9 +100,31 @@ impl InputKind {
             Self::Config => "configs",
         }
     }
+
+    /// Returns what templates of a kind make for others. A deployment gives on the source it deployed.
+    pub fn made_by(kind: TemplateKind) -> Option<Self> {
+        match kind {
+            TemplateKind::Source | TemplateKind::Deployment => Some(Self::Source),
+            TemplateKind::Image => Some(Self::Image),
+            TemplateKind::Config => Some(Self::Config),
+            TemplateKind::Plain => None,
+        }
+    }
 }
 
 impl Blueprint {
+    /// Returns whether it has more than one path: then resources may be skipped, and options are a
+    /// priority list instead of a contest.
+    pub fn is_multi_path(&self) -> bool {
+        self.resources.iter().any(|resource| {
+            resource.selector.is_some()
+                || resource
+                    .options()
+                    .iter()
+                    .any(|option| option.selector.is_none() || !option.inputs.is_empty())
+        })
+    }
+
     /// Returns the resource of this name.
     pub fn resource(&self, name: &str) -> Option<&Resource> {
         self.resources.iter().find(|resource| resource.name == name)
@@ -94,121 +133,39 @@ impl Blueprint {
     /// Returns every template the blueprint may stamp, with the resource that names it.
     pub fn templates(&self) -> impl Iterator<Item = (&Resource, &str)> {
         self.resources.iter().flat_map(|resource| {
-            let names: Vec<&str> = match &resource.templates {
-                Templates::One(name) => vec![name],
-                Templates::Options(options) => options
-                    .iter()
-                    .filter_map(|option| option.name.as_deref())
-                    .collect(),
+            let one = match &resource.templates {
+                Templates::One(name) => Some(name.as_str()),
+                Templates::Options(_) => None,
             };
-            names.into_iter().map(move |name| (resource, name))
+            let several = resource.options().iter();
+            let several = several.filter_map(|option| option.name.as_deref());
+            one.into_iter()
+                .chain(several)
+                .map(move |name| (resource, name))
         })
     }
 }
 
-impl From<ClusterSupplyChain> for Blueprint {
-    fn from(chain: ClusterSupplyChain) -> Self {
-        Self {
-            owner_kind: OwnerKind::Workload,
-            name: chain.metadata.name.unwrap_or_default(),
-            selector: chain.spec.selector.into(),
-            params: chain.spec.params.unwrap_or_default(),
-            service_account: chain.spec.service_account_ref,
-            resources: chain
-                .spec
-                .resources
-                .into_iter()
-                .map(Resource::from)
-                .collect(),
+impl Resource {
+    /// Returns the options to choose from; none if there is but one template.
+    pub fn options(&self) -> &[TemplateOption] {
+        match &self.templates {
+            Templates::One(_) => &[],
+            Templates::Options(options) => options,
         }
+    }
+
+    /// Returns its inputs, and then those of each of its options.
+    pub fn all_inputs(&self) -> impl Iterator<Item = &Input> {
+        let of_options = self.options().iter().flat_map(|option| &option.inputs);
+        self.inputs.iter().chain(of_options)
     }
 }
 
-impl From<ClusterDelivery> for Blueprint {
-    fn from(delivery: ClusterDelivery) -> Self {
-        Self {
-            owner_kind: OwnerKind::Deliverable,
-            name: delivery.metadata.name.unwrap_or_default(),
-            selector: delivery.spec.selector.into(),
-            params: delivery.spec.params.unwrap_or_default(),
-            service_account: delivery.spec.service_account_ref,
-            resources: delivery
-                .spec
-                .resources
-                .into_iter()
-                .map(Resource::from)
-                .collect(),
-        }
+impl TemplateOption {
+    /// Returns the name by which messages call it: its template, or the input it hands on.
+    pub fn label(&self) -> &str {
+        let label = self.name.as_deref().or(self.pass_through.as_deref());
+        label.unwrap_or_default()
     }
-}
-
-impl From<SupplyChainResource> for Resource {
-    fn from(resource: SupplyChainResource) -> Self {
-        let template = resource.template_ref;
-        Self {
-            name: resource.name,
-            template_kind: match template.kind {
-                SupplyChainTemplateKind::ClusterSourceTemplate => TemplateKind::Source,
-                SupplyChainTemplateKind::ClusterImageTemplate => TemplateKind::Image,
-                SupplyChainTemplateKind::ClusterTemplate => TemplateKind::Plain,
-                SupplyChainTemplateKind::ClusterConfigTemplate => TemplateKind::Config,
-            },
-            templates: templates(template.name, template.options),
-            params: resource.params.unwrap_or_default(),
-            inputs: [
-                inputs(InputKind::Source, resource.sources),
-                inputs(InputKind::Image, resource.images),
-                inputs(InputKind::Config, resource.configs),
-            ]
-            .concat(),
-        }
-    }
-}
-
-impl From<DeliveryResource> for Resource {
-    fn from(resource: DeliveryResource) -> Self {
-        let template = resource.template_ref;
-        let deployment = resource.deployment.map(|deployment| ResourceReference {
-            name: String::new(),
-            resource: deployment.resource,
-        });
-        Self {
-            name: resource.name,
-            template_kind: match template.kind {
-                DeliveryTemplateKind::ClusterSourceTemplate => TemplateKind::Source,
-                DeliveryTemplateKind::ClusterDeploymentTemplate => TemplateKind::Deployment,
-                DeliveryTemplateKind::ClusterTemplate => TemplateKind::Plain,
-                DeliveryTemplateKind::ClusterConfigTemplate => TemplateKind::Config,
-            },
-            templates: templates(template.name, template.options),
-            params: resource.params.unwrap_or_default(),
-            inputs: [
-                inputs(InputKind::Source, resource.sources),
-                inputs(
-                    InputKind::Deployment,
-                    deployment.map(|reference| vec![reference]),
-                ),
-                inputs(InputKind::Config, resource.configs),
-            ]
-            .concat(),
-        }
-    }
-}
-
-fn templates(name: Option<String>, options: Option<Vec<TemplateOption>>) -> Templates {
-    name.map_or_else(
-        || Templates::Options(options.unwrap_or_default()),
-        Templates::One,
-    )
-}
-
-fn inputs(kind: InputKind, references: Option<Vec<ResourceReference>>) -> Vec<Input> {
-    let references = references.unwrap_or_default().into_iter();
-    references
-        .map(|ResourceReference { name, resource }| Input {
-            kind,
-            name,
-            producer: resource,
-        })
-        .collect()
 }

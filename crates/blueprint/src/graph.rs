@@ -1,6 +1,6 @@
 //! In which order are resources realized?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::blueprint::{Blueprint, Input, InputKind, Resource};
 use crate::template::TemplateKind;
@@ -33,6 +33,18 @@ pub enum Fault {
         /// The kind of template that would give it.
         wanted: &'static str,
     },
+    /// A template would know two things by one name.
+    #[error("resource [{resource}] takes [{input}] of {field} from both [{}] and [{}]", .producers[0], .producers[1], field = .kind.field())]
+    Conflict {
+        /// The resource with the inputs.
+        resource: String,
+        /// What the inputs are offered as.
+        kind: InputKind,
+        /// The name of the inputs.
+        input: String,
+        /// Where they come from.
+        producers: [String; 2],
+    },
     /// Resources wait for each other.
     #[error("resources wait for each other: [{}]", .0.join(" -> "))]
     Cycle(Vec<String>),
@@ -45,6 +57,7 @@ impl Fault {
             Self::DuplicateName(_) => "DuplicateResourceName",
             Self::UnknownProducer { .. } => "UnknownResource",
             Self::WrongProducer { .. } => "WrongInputKind",
+            Self::Conflict { .. } => "ConflictingInputs",
             Self::Cycle(_) => "ResourceCycle",
         }
     }
@@ -52,9 +65,11 @@ impl Fault {
 
 /// Returns the indexes of the resources so that every producer stands before its consumers.
 ///
-/// Resources that do not depend on each other keep their declared order.
+/// Resources that do not depend on each other keep their declared order. The inputs of all options
+/// count, also of those that are never chosen.
 pub fn order(blueprint: &Blueprint) -> Result<Vec<usize>, Fault> {
-    let producers = producers(blueprint)?;
+    let indexes = indexes(blueprint)?;
+    let producers = producers(blueprint, &indexes)?;
     let mut order = Vec::with_capacity(producers.len());
     let mut is_placed = vec![false; producers.len()];
     let mut blocked: Vec<usize> = producers.iter().map(Vec::len).collect();
@@ -80,47 +95,56 @@ pub fn order(blueprint: &Blueprint) -> Result<Vec<usize>, Fault> {
     }
 }
 
-fn producers(blueprint: &Blueprint) -> Result<Vec<Vec<usize>>, Fault> {
-    let mut indexes = BTreeMap::new();
+/// Returns the index of every resource, by its name.
+pub(crate) fn indexes(blueprint: &Blueprint) -> Result<HashMap<&str, usize>, Fault> {
+    let mut indexes = HashMap::with_capacity(blueprint.resources.len());
     for (index, resource) in blueprint.resources.iter().enumerate() {
         if indexes.insert(resource.name.as_str(), index).is_some() {
             return Err(Fault::DuplicateName(resource.name.clone()));
         }
     }
+    Ok(indexes)
+}
+
+/// Returns, for every resource, the producers of all inputs it may ever have.
+fn producers(
+    blueprint: &Blueprint,
+    indexes: &HashMap<&str, usize>,
+) -> Result<Vec<Vec<usize>>, Fault> {
+    let is_multi_path = blueprint.is_multi_path();
     let find = |resource: &Resource, input: &Input| {
         let Some(index) = indexes.get(input.producer.as_str()).copied() else {
             return Err(Fault::UnknownProducer {
                 resource: resource.name.clone(),
-                kind: input.kind,
+                kind: input.declared,
                 input: input.name.clone(),
                 producer: input.producer.clone(),
             });
         };
-        check_kind(input, blueprint.resources[index].template_kind)?;
+        if !is_multi_path {
+            check_kind(input, blueprint.resources[index].template_kind)?;
+        }
         Ok(index)
     };
     let resources = blueprint.resources.iter();
     resources
         .map(|resource| {
-            resource
-                .inputs
-                .iter()
-                .map(|input| find(resource, input))
-                .collect()
+            if is_multi_path {
+                check_conflicts(resource)?;
+            }
+            let inputs = resource.all_inputs();
+            inputs.map(|input| find(resource, input)).collect()
         })
         .collect()
 }
 
 fn check_kind(input: &Input, producer: TemplateKind) -> Result<(), Fault> {
-    let (gives_it, wanted) = match input.kind {
-        InputKind::Source | InputKind::Deployment => (
-            matches!(producer, TemplateKind::Source | TemplateKind::Deployment),
-            TemplateKind::Source,
-        ),
-        InputKind::Image => (producer == TemplateKind::Image, TemplateKind::Image),
-        InputKind::Config => (producer == TemplateKind::Config, TemplateKind::Config),
+    let (made, wanted) = match input.kind {
+        InputKind::Source | InputKind::Deployment => (InputKind::Source, TemplateKind::Source),
+        InputKind::Image => (InputKind::Image, TemplateKind::Image),
+        InputKind::Config => (InputKind::Config, TemplateKind::Config),
     };
-    if gives_it {
+    if InputKind::made_by(producer) == Some(made) {
         return Ok(());
     }
     Err(Fault::WrongProducer {
@@ -128,6 +152,39 @@ fn check_kind(input: &Input, producer: TemplateKind) -> Result<(), Fault> {
         producer: input.producer.clone(),
         wanted: wanted.name(),
     })
+}
+
+/// Refuses two producers of what a template knows by one name, whichever option is chosen.
+fn check_conflicts(resource: &Resource) -> Result<(), Fault> {
+    let of_resource = conflict(resource, &HashMap::new(), &resource.inputs)?;
+    for option in resource.options() {
+        conflict(resource, &of_resource, &option.inputs)?;
+    }
+    Ok(())
+}
+
+type Offered<'b> = HashMap<(InputKind, &'b str), &'b str>;
+
+fn conflict<'b>(
+    resource: &Resource,
+    others: &Offered<'b>,
+    inputs: &'b [Input],
+) -> Result<Offered<'b>, Fault> {
+    let mut offered = Offered::with_capacity(inputs.len());
+    for input in inputs {
+        let place = (input.kind, input.name.as_str());
+        let own = offered.insert(place, input.producer.as_str());
+        let other = own.or_else(|| others.get(&place).copied());
+        if let Some(other) = other.filter(|other| *other != input.producer) {
+            return Err(Fault::Conflict {
+                resource: resource.name.clone(),
+                kind: input.kind,
+                input: input.name.clone(),
+                producers: [other.to_owned(), input.producer.clone()],
+            });
+        }
+    }
+    Ok(offered)
 }
 
 fn consumers(producers: &[Vec<usize>]) -> Vec<Vec<usize>> {
@@ -148,6 +205,8 @@ fn cycle(
     start: usize,
 ) -> Vec<String> {
     let mut trail = vec![start];
+    let mut met = vec![None; producers.len()];
+    met[start] = Some(0);
     loop {
         let last = trail[trail.len() - 1];
         let next = producers[last]
@@ -155,9 +214,8 @@ fn cycle(
             .copied()
             .find(|producer| !is_placed[*producer]);
         let next = next.expect("a resource that could not be placed waits for another such");
-        let met = trail.iter().position(|index| *index == next);
         trail.push(next);
-        if let Some(met) = met {
+        if let Some(met) = met[next].replace(trail.len() - 1) {
             let names = trail[met..]
                 .iter()
                 .rev()

@@ -15,6 +15,7 @@ pub mod graph;
 pub mod health;
 pub mod interpolate;
 pub mod jsonpath;
+pub mod loose;
 pub mod model;
 pub mod names;
 pub mod output;

@@ -3,24 +3,27 @@
 //! These types carry fields and schemas, no rules; [`crate::blueprint`] and [`crate::template`] turn
 //! them into what the rules work on.
 
+mod blueprint;
+mod blueprint_kinds;
 mod condition;
-mod delivery;
 mod owner;
 mod runnable;
 mod schema;
 mod selector;
 mod status;
-mod supply_chain;
 mod template;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
-pub use condition::{Condition, ConditionStatus};
-pub use delivery::{
-    ClusterDelivery, ClusterDeliverySpec, DeliveryResource, DeliveryTemplateKind,
-    DeliveryTemplateRef, DeploymentReference,
+pub use blueprint::{
+    BlueprintParam, BlueprintResource, BlueprintSpec, DeploymentReference, ResourceReference,
+    ServiceAccountRef, TemplateOption, TemplateRef, TemplateRefKind,
 };
+pub use blueprint_kinds::{
+    ClusterDelivery, ClusterDeliverySpec, ClusterSupplyChain, ClusterSupplyChainSpec,
+};
+pub use condition::{Condition, ConditionStatus};
 pub use owner::{
     Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
     ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,
@@ -35,11 +38,6 @@ pub use selector::{
 pub use status::{
     BlueprintStatus, ObjectReference, OutputStatus, ProducerReference, ResourceStatus,
     StampedReference,
-};
-pub use supply_chain::{
-    BlueprintParam, ClusterSupplyChain, ClusterSupplyChainSpec, ResourceReference,
-    ServiceAccountRef, SupplyChainResource, SupplyChainTemplateKind, SupplyChainTemplateRef,
-    TemplateOption,
 };
 pub use template::{
     ClusterConfigTemplate, ClusterConfigTemplateSpec, ClusterDeploymentTemplate,
@@ -61,8 +59,12 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     [
         Workload::crd(),
         Deliverable::crd(),
-        ClusterSupplyChain::crd(),
-        ClusterDelivery::crd(),
+        schema::without(
+            ClusterSupplyChain::crd(),
+            "deployment",
+            "ClusterDeploymentTemplate",
+        ),
+        schema::without(ClusterDelivery::crd(), "images", "ClusterImageTemplate"),
         ClusterSourceTemplate::crd(),
         ClusterImageTemplate::crd(),
         ClusterConfigTemplate::crd(),

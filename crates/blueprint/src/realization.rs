@@ -124,6 +124,13 @@ impl Realization {
                     "error matching against template option [{option}] for resource [{resource}] {place}: {reason}"
                 ),
             ),
+            Failure::NoTemplate(NoTemplate::OwnSelector(reason)) => (
+                ConditionStatus::False,
+                "ResolveTemplateOptionsError",
+                format!(
+                    "error matching against the selector of resource [{resource}] {place}: {reason}"
+                ),
+            ),
             Failure::TemplateUnavailable(reason) => (
                 ConditionStatus::False,
                 "TemplateObjectRetrievalFailure",

@@ -2,10 +2,18 @@
 //!
 //! Both are decided from the owner and the blueprints alone, before anything is stamped.
 
-use crate::blueprint::{Blueprint, Input, Resource, Templates};
-use crate::model::TemplateOption;
+mod explain;
+mod plan;
+mod question;
+mod step;
+
+use crate::blueprint::Blueprint;
 use crate::owner::Owner;
 use crate::selector;
+
+pub use explain::explain;
+pub use plan::Plan;
+pub use step::{Action, NoTemplate, Selected, Skip, Step, Unmet};
 
 /// Says why an owner has no blueprint.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,49 +27,6 @@ pub enum NoBlueprint {
     },
     /// Several match equally well.
     Several,
-}
-
-/// What is decided for one resource of a blueprint.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step<'b> {
-    /// The resource is stamped, or hands an input on.
-    Selected(Selected<'b>),
-    /// No choice can be made.
-    Failed(NoTemplate),
-}
-
-/// How a resource is realized.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Selected<'b> {
-    /// The option that was chosen, if there were several.
-    pub option: Option<usize>,
-    /// What to do.
-    pub action: Action<'b>,
-    /// What the resource takes in.
-    pub inputs: Vec<&'b Input>,
-}
-
-/// What to do for a resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action<'b> {
-    /// Stamp the template of this name.
-    Stamp(&'b str),
-    /// Hand on the input of this name.
-    PassThrough(&'b str),
-}
-
-/// Says why no template could be chosen for a resource.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NoTemplate {
-    /// No option, or several, match best.
-    Matches(Vec<String>),
-    /// The selector of an option cannot be evaluated.
-    Selector {
-        /// The option, by the name of its template.
-        option: String,
-        /// What is wrong with its selector.
-        reason: selector::Error,
-    },
 }
 
 /// Returns the one blueprint that matches best.
@@ -87,70 +52,6 @@ pub fn choose_blueprint<'b>(
         [] => Err(NoBlueprint::NotFound { broken }),
         _ => Err(NoBlueprint::Several),
     }
-}
-
-/// Decides, for every resource in declared order, how it is realized for this owner.
-pub fn choose_path<'b>(owner: &Owner, blueprint: &'b Blueprint) -> Vec<Step<'b>> {
-    blueprint
-        .resources
-        .iter()
-        .map(|resource| choose_step(owner, resource))
-        .collect()
-}
-
-fn choose_step<'b>(owner: &Owner, resource: &'b Resource) -> Step<'b> {
-    let chosen = match &resource.templates {
-        Templates::One(name) => Ok((None, Action::Stamp(name))),
-        Templates::Options(options) => {
-            best_option(owner, options).map(|(index, option)| (Some(index), action(option)))
-        }
-    };
-    match chosen {
-        Ok((option, action)) => Step::Selected(Selected {
-            option,
-            action,
-            inputs: resource.inputs.iter().collect(),
-        }),
-        Err(reason) => Step::Failed(reason),
-    }
-}
-
-fn best_option<'b>(
-    owner: &Owner,
-    options: &'b [TemplateOption],
-) -> Result<(usize, &'b TemplateOption), NoTemplate> {
-    let score = |option: &TemplateOption| {
-        selector::score(&option.selector, owner).map_err(|reason| NoTemplate::Selector {
-            option: option_name(option),
-            reason,
-        })
-    };
-    let mut scored = Vec::new();
-    for (index, option) in options.iter().enumerate() {
-        scored.extend(score(option)?.map(|score| (score, (index, option))));
-    }
-    match best(scored)[..] {
-        [(index, option)] => Ok((index, option)),
-        ref tied => Err(NoTemplate::Matches(
-            tied.iter().map(|(_, option)| option_name(option)).collect(),
-        )),
-    }
-}
-
-fn action(option: &TemplateOption) -> Action<'_> {
-    match (&option.name, &option.pass_through) {
-        (Some(name), _) => Action::Stamp(name),
-        (None, Some(input)) => Action::PassThrough(input),
-        (None, None) => Action::Stamp(""),
-    }
-}
-
-fn option_name(option: &TemplateOption) -> String {
-    option
-        .name
-        .clone()
-        .or_else(|| option.pass_through.clone())
-        .unwrap_or_default()
 }
 
 /// Returns everything tied at the best score. A selector that asks for nothing is never the best.
@@ -192,16 +93,6 @@ mod tests {
         owner(
             OwnerKind::Workload,
             json!({"metadata": {"name": "app", "labels": labels}, "spec": {}}),
-        )
-    }
-
-    fn with_options(options: Value) -> Blueprint {
-        supply_chain(
-            json!({"metadata": {"name": "chain"}, "spec": {"resources": [{
-                "name": "build",
-                "templateRef": {"kind": "ClusterImageTemplate", "options": options},
-                "sources": [{"name": "in", "resource": "fetch"}],
-            }]}}),
         )
     }
 
@@ -257,52 +148,6 @@ mod tests {
             choose_blueprint(&web, [&broken]),
             Err(NoBlueprint::NotFound { broken }) if broken[0].0 == "broken"
         ));
-    }
-
-    #[test]
-    fn the_most_specific_option_wins_and_may_pass_an_input_through() {
-        let blueprint = with_options(json!([
-            {"name": "fast", "selector": {"matchLabels": {"speed": "fast"}}},
-            {"passThrough": "in", "selector": {"matchLabels": {"speed": "fast", "skip": "yes"}}},
-        ]));
-        let step = |labels| choose_path(&labelled(labels), &blueprint).remove(0);
-        let inputs: Vec<&Input> = blueprint.resources[0].inputs.iter().collect();
-        assert_eq!(
-            step(json!({"speed": "fast"})),
-            Step::Selected(Selected {
-                option: Some(0),
-                action: Action::Stamp("fast"),
-                inputs: inputs.clone()
-            })
-        );
-        assert_eq!(
-            step(json!({"speed": "fast", "skip": "yes"})),
-            Step::Selected(Selected {
-                option: Some(1),
-                action: Action::PassThrough("in"),
-                inputs
-            })
-        );
-        assert_eq!(
-            step(json!({"x": "y"})),
-            Step::Failed(NoTemplate::Matches(vec![]))
-        );
-    }
-
-    #[test]
-    fn tied_options_are_named() {
-        let blueprint = with_options(json!([
-            {"name": "a", "selector": {"matchLabels": {"x": "1"}}},
-            {"name": "b", "selector": {"matchLabels": {"y": "1"}}},
-        ]));
-        let path = choose_path(&labelled(json!({"x": "1", "y": "1"})), &blueprint);
-        assert_eq!(
-            path,
-            [Step::Failed(NoTemplate::Matches(vec![
-                "a".to_owned(),
-                "b".to_owned()
-            ]))]
-        );
     }
 
     proptest! {

@@ -3,12 +3,10 @@
 //! An absent or null field or label satisfies `NotIn` and `DoesNotExist`. Only strings can be `In` or
 //! not `In` a list of values, since values are strings.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::jsonpath;
-use crate::model::{FieldSelectorRequirement, LabelSelectorRequirement, Operator, Selector};
+use crate::model::{Operator, Selector};
 use crate::owner::Owner;
 
 /// Says why a selector cannot be evaluated.
@@ -33,73 +31,119 @@ pub enum Error {
     },
 }
 
+/// One thing that a selector asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Requirement<'s> {
+    /// Where to look.
+    pub subject: Subject<'s>,
+    /// How what is found there relates to the values, as it is written.
+    pub operator: &'s str,
+    /// The values.
+    pub values: &'s [String],
+}
+
+/// What a requirement is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject<'s> {
+    /// The label of this name.
+    Label(&'s str),
+    /// The field at this path.
+    Field(&'s str),
+}
+
+impl Selector {
+    /// Returns everything it asks for: labels with their values, expressions, fields, in this order.
+    pub fn requirements(&self) -> impl Iterator<Item = Requirement<'_>> {
+        let labels = self.match_labels.iter().flatten();
+        let labels = labels.map(|(key, value)| Requirement {
+            subject: Subject::Label(key),
+            operator: Operator::In.name(),
+            values: std::slice::from_ref(value),
+        });
+        let expressions = self.match_expressions.iter().flatten();
+        let expressions = expressions.map(|expression| Requirement {
+            subject: Subject::Label(&expression.key),
+            operator: &expression.operator,
+            values: expression.values.as_deref().unwrap_or_default(),
+        });
+        let fields = self.match_fields.iter().flatten();
+        let fields = fields.map(|field| Requirement {
+            subject: Subject::Field(&field.key),
+            operator: &field.operator,
+            values: field.values.as_deref().unwrap_or_default(),
+        });
+        labels.chain(expressions).chain(fields)
+    }
+}
+
+impl Requirement<'_> {
+    /// Returns the operator, unless it does not exist or does not go with the values.
+    pub fn operator(&self) -> Result<Operator, Error> {
+        let operator = Operator::named(self.operator)
+            .ok_or_else(|| Error::UnknownOperator(self.operator.to_owned()))?;
+        match (operator, self.values.is_empty()) {
+            (Operator::In | Operator::NotIn, true) => Err(Error::ValuesMissing(operator)),
+            (Operator::Exists | Operator::DoesNotExist, false) => {
+                Err(Error::ValuesForbidden(operator))
+            }
+            _ => Ok(operator),
+        }
+    }
+
+    fn holds(&self, owner: &Owner) -> Result<bool, Error> {
+        let operator = self.operator()?;
+        match self.subject {
+            Subject::Label(key) => {
+                let label = owner.labels.get(key);
+                Ok(holds(
+                    operator,
+                    label.map(|label| Some(label.as_str())),
+                    self.values,
+                ))
+            }
+            Subject::Field(key) => {
+                let found = jsonpath::one(key, &owner.object).map_err(|reason| Error::Key {
+                    key: key.to_owned(),
+                    reason,
+                })?;
+                Ok(holds(
+                    operator,
+                    found.as_deref().and_then(text),
+                    self.values,
+                ))
+            }
+        }
+    }
+}
+
 /// Returns how many requirements the selector has if the owner meets all of them, else `None`.
 ///
 /// Fields are only looked at if the labels match, so a key that cannot be followed in this owner is
 /// no error for an owner the selector was never for.
 pub fn score(selector: &Selector, owner: &Owner) -> Result<Option<usize>, Error> {
-    let labels = selector.match_labels.iter().flatten();
-    let expressions = selector.match_expressions.iter().flatten();
-    let fields = selector.match_fields.iter().flatten();
-    let count = labels.clone().count() + expressions.clone().count() + fields.clone().count();
-
-    let mut matches = labels
-        .clone()
-        .all(|(key, value)| owner.labels.get(key) == Some(value));
-    for expression in expressions {
-        matches &= label_matches(expression, &owner.labels)?;
-    }
-    for field in fields {
-        matches = matches && field_matches(field, &owner.object)?;
+    let mut matches = true;
+    let mut count = 0;
+    for requirement in selector.requirements() {
+        let is_label = matches!(requirement.subject, Subject::Label(_));
+        if is_label || matches {
+            matches &= requirement.holds(owner)?;
+        }
+        count += 1;
     }
     Ok(matches.then_some(count))
 }
 
-fn label_matches(
-    requirement: &LabelSelectorRequirement,
-    labels: &BTreeMap<String, String>,
-) -> Result<bool, Error> {
-    let operator = match requirement.operator.as_str() {
-        "In" => Operator::In,
-        "NotIn" => Operator::NotIn,
-        "Exists" => Operator::Exists,
-        "DoesNotExist" => Operator::DoesNotExist,
-        other => return Err(Error::UnknownOperator(other.to_owned())),
-    };
-    let values = requirement.values.as_deref().unwrap_or_default();
-    check_values(operator, values)?;
-    let label = labels.get(&requirement.key).cloned().map(Value::String);
-    Ok(holds(operator, label.as_ref(), values))
+/// Returns what there is to compare in a value: nothing if it is null, no text if it is no string.
+pub(crate) fn text(value: &Value) -> Option<Option<&str>> {
+    (!value.is_null()).then(|| value.as_str())
 }
 
-fn field_matches(requirement: &FieldSelectorRequirement, object: &Value) -> Result<bool, Error> {
-    let values = requirement.values.as_deref().unwrap_or_default();
-    check_values(requirement.operator, values)?;
-    let found = jsonpath::one(&requirement.key, object).map_err(|reason| Error::Key {
-        key: requirement.key.clone(),
-        reason,
-    })?;
-    Ok(holds(
-        requirement.operator,
-        found.as_deref().filter(|value| !value.is_null()),
-        values,
-    ))
-}
-
-fn check_values(operator: Operator, values: &[String]) -> Result<(), Error> {
-    match (operator, values.is_empty()) {
-        (Operator::In | Operator::NotIn, true) => Err(Error::ValuesMissing(operator)),
-        (Operator::Exists | Operator::DoesNotExist, false) => Err(Error::ValuesForbidden(operator)),
-        _ => Ok(()),
-    }
-}
-
-/// Relates a value, absent or not, to a list of strings.
-fn holds(operator: Operator, value: Option<&Value>, values: &[String]) -> bool {
+/// Relates a value to a list of strings. The value may be absent, and may be something else than text.
+pub(crate) fn holds(operator: Operator, value: Option<Option<&str>>, values: &[String]) -> bool {
     let is_listed = || {
         value
-            .and_then(Value::as_str)
-            .is_some_and(|text| values.iter().any(|v| v == text))
+            .flatten()
+            .is_some_and(|text| values.iter().any(|listed| listed == text))
     };
     match operator {
         Operator::In => is_listed(),

@@ -10,12 +10,12 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::conditions::{self, Verdict};
-use pathline_blueprint::graph;
 use pathline_blueprint::model::{
     BlueprintStatus, ClusterConfigTemplate, ClusterDelivery, ClusterDeploymentTemplate,
     ClusterImageTemplate, ClusterSourceTemplate, ClusterSupplyChain, ClusterTemplate, GROUP,
 };
 use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::selection::Plan;
 use pathline_blueprint::template::{Template, TemplateKind};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
@@ -83,7 +83,7 @@ impl Catalogue {
             })
             .map(|(resource, _)| resource.name.as_str())
             .collect();
-        conditions::of_blueprint(&missing, graph::order(blueprint).err().as_ref())
+        conditions::of_blueprint(&missing, Plan::new(blueprint).err().as_ref())
     }
 
     /// Waits until everything there was at the start is known.

@@ -23,6 +23,42 @@ pub(super) fn any_values(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+/// Takes from a blueprint what only the other kind of blueprints has.
+///
+/// `input` goes from resources and their options, `template_kind` from the kinds of templates.
+pub(super) fn without(
+    mut crd: CustomResourceDefinition,
+    input: &str,
+    template_kind: &str,
+) -> CustomResourceDefinition {
+    for version in &mut crd.spec.versions {
+        let schema = version.schema.as_mut();
+        let Some(root) = schema.and_then(|schema| schema.open_api_v3_schema.as_mut()) else {
+            continue;
+        };
+        let resource = items(property(property(root, "spec"), "resources"));
+        resource.properties.get_or_insert_default().remove(input);
+        let template = property(resource, "templateRef");
+        let kinds = property(template, "kind").enum_.get_or_insert_default();
+        kinds.retain(|kind| kind.0 != template_kind);
+        let option = items(property(template, "options"));
+        option.properties.get_or_insert_default().remove(input);
+    }
+    crd
+}
+
+fn property<'s>(schema: &'s mut JSONSchemaProps, name: &str) -> &'s mut JSONSchemaProps {
+    let properties = schema.properties.get_or_insert_default();
+    properties.entry(name.to_owned()).or_default()
+}
+
+fn items(schema: &mut JSONSchemaProps) -> &mut JSONSchemaProps {
+    match &mut schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => items,
+        _ => unreachable!("resources and options are lists of one type"),
+    }
+}
+
 /// How quantities are written.
 const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::schema;
+use crate::loose;
+
 /// How a key relates to values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[expect(
     missing_docs,
     reason = "the names say it; docs would split the schema's enum"
@@ -16,6 +19,26 @@ pub enum Operator {
     NotIn,
     Exists,
     DoesNotExist,
+}
+
+impl Operator {
+    /// Every operator.
+    pub const ALL: [Self; 4] = [Self::In, Self::NotIn, Self::Exists, Self::DoesNotExist];
+
+    /// Returns the operator as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::In => "In",
+            Self::NotIn => "NotIn",
+            Self::Exists => "Exists",
+            Self::DoesNotExist => "DoesNotExist",
+        }
+    }
+
+    /// Returns the operator that is written so, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
 }
 
 /// One requirement on the labels of an owner.
@@ -36,14 +59,17 @@ pub struct FieldSelectorRequirement {
     /// The JSONPath of the field in the owner, such as `spec.source.git.url`.
     #[schemars(length(min = 1))]
     pub key: String,
-    /// How the field relates to the values.
-    pub operator: Operator,
+    /// How the field relates to the values. One that does not exist makes its selector an error.
+    #[schemars(with = "Operator")]
+    pub operator: String,
     /// The values, for In and NotIn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<String>>,
 }
 
-/// Says which owners an option is for. All requirements must hold.
+/// Says which owners a resource or an option is for. All requirements must hold.
+///
+/// Fields may be written loosely, see [`crate::loose`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-map-type" = "atomic"))]
@@ -55,7 +81,12 @@ pub struct Selector {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub match_expressions: Option<Vec<LabelSelectorRequirement>>,
     /// Requirements on fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "loose::deserialize_fields",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(schema_with = "schema::any_value")]
     pub match_fields: Option<Vec<FieldSelectorRequirement>>,
 }
 
@@ -75,7 +106,10 @@ pub struct LegacySelector {
 }
 
 impl From<LegacySelector> for Selector {
-    fn from(legacy: LegacySelector) -> Self {
+    fn from(mut legacy: LegacySelector) -> Self {
+        for field in legacy.selector_match_fields.iter_mut().flatten() {
+            loose::correct_key(&mut field.key);
+        }
         Self {
             match_labels: legacy.selector,
             match_expressions: legacy.selector_match_expressions,

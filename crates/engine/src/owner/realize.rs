@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use kube::Client;
 use pathline_blueprint::blueprint::{Blueprint, Input, InputKind, Resource};
 use pathline_blueprint::conditions::Verdict;
+use pathline_blueprint::health;
 use pathline_blueprint::model::ResourceStatus;
 use pathline_blueprint::output::{self, Output};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
-use pathline_blueprint::selection::{self, Action, Selected, Step};
+use pathline_blueprint::selection::{Action, Plan, Selected, Step};
 use pathline_blueprint::stamp::Stamp;
 use pathline_blueprint::template::{Template, TemplateKind};
-use pathline_blueprint::{graph, health};
 
 use super::{Context, Status};
 use crate::{calls, stamped};
@@ -31,8 +31,8 @@ pub(super) async fn all(
     owner: &Owner,
     blueprint: &Blueprint,
 ) -> Realized {
-    let path = selection::choose_path(owner, blueprint);
-    let order = graph::order(blueprint).expect("a blueprint that cannot be ordered is not ready");
+    let plan = Plan::new(blueprint).expect("a blueprint that cannot be planned is not ready");
+    let path = plan.choose(owner);
     let mut run = Run {
         client,
         context,
@@ -42,9 +42,19 @@ pub(super) async fn all(
     };
     let mut resources: Vec<Option<Realization>> = vec![None; path.len()];
     let mut rejected = None;
-    for index in order {
+    for index in plan.order().iter().copied() {
         let resource = &blueprint.resources[index];
-        let realization = run.step(resource, &path[index]).await;
+        let realization = match &path[index] {
+            Step::Selected { option } => {
+                let selected = blueprint.selected(index, *option);
+                run.step(resource, &selected).await
+            }
+            Step::Failed(why) => {
+                let outcome = Outcome::Failed(Failure::NoTemplate(why.clone()));
+                blank(resource, &[], None, outcome)
+            }
+            Step::Skipped(_) => continue,
+        };
         if let Some(output) = &realization.output {
             run.outputs.insert(&resource.name, output.clone());
         }
@@ -89,14 +99,7 @@ struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    async fn step(&self, resource: &'r Resource, step: &Step<'r>) -> Realization {
-        let selected = match step {
-            Step::Selected(selected) => selected,
-            Step::Failed(why) => {
-                let outcome = Outcome::Failed(Failure::NoTemplate(why.clone()));
-                return blank(resource, &[], None, outcome);
-            }
-        };
+    async fn step(&self, resource: &'r Resource, selected: &Selected<'r>) -> Realization {
         let inputs = match self.inputs(selected) {
             Ok(inputs) => inputs,
             Err(missing) => {

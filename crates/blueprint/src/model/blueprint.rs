@@ -1,67 +1,61 @@
-//! ClusterSupplyChain, and what its resources share with those of a delivery.
+//! What supply chains and deliveries have in common, which is nearly everything.
 
-use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{BlueprintStatus, LegacySelector, Selector, schema};
+use super::{LegacySelector, Selector, schema};
 
-/// The way of workloads: which templates are stamped, and what flows between them.
-#[derive(Debug, Clone, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(
-    group = "carto.run",
-    version = "v1alpha1",
-    kind = "ClusterSupplyChain",
-    status = "BlueprintStatus",
-    shortname = "csc",
-    doc = "The way of workloads from source to a deliverable state.",
-    printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}"#,
-    printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].reason"}"#,
-    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
-)]
+/// Which templates are stamped, for whom, and what flows between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ClusterSupplyChainSpec {
-    /// The workloads this supply chain is for.
+pub struct BlueprintSpec {
+    /// The owners this blueprint is for.
     #[serde(flatten)]
     pub selector: LegacySelector,
     /// The steps. Their order in this list does not matter.
-    pub resources: Vec<SupplyChainResource>,
+    pub resources: Vec<BlueprintResource>,
     /// Parameters for all resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<Vec<BlueprintParam>>,
-    /// The service account under which objects are stamped, unless the workload names one.
+    /// The service account under which objects are stamped, unless the owner names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account_ref: Option<ServiceAccountRef>,
 }
 
-/// One step of a supply chain.
+/// One step of a blueprint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SupplyChainResource {
+pub struct BlueprintResource {
     /// The name by which other resources and the status know it.
     pub name: String,
     /// The template to stamp, or several to choose from.
-    pub template_ref: SupplyChainTemplateRef,
+    pub template_ref: TemplateRef,
+    /// The owners this resource is for. It is skipped for all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<Selector>,
     /// Parameters for this resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<Vec<BlueprintParam>>,
     /// Resources that give a source: `$(sources.<name>.url)$`, `$(sources.<name>.revision)$`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<ResourceReference>>,
-    /// Resources that give an image: `$(images.<name>.image)$`.
+    /// Resources that give an image: `$(images.<name>.image)$`. Only in supply chains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<ResourceReference>>,
     /// Resources that give a configuration: `$(configs.<name>.config)$`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configs: Option<Vec<ResourceReference>>,
+    /// The resource to deploy: `$(deployment.url)$`, `$(deployment.revision)$`. Only in deliveries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<DeploymentReference>,
 }
 
-/// The template of a resource in a supply chain.
+/// The template of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SupplyChainTemplateRef {
+pub struct TemplateRef {
     /// The kind of the template or templates.
-    pub kind: SupplyChainTemplateKind,
+    pub kind: TemplateRefKind,
     /// The one template. Either this or `options`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
@@ -72,15 +66,16 @@ pub struct SupplyChainTemplateRef {
     pub options: Option<Vec<TemplateOption>>,
 }
 
-/// The kinds of templates in a supply chain.
+/// The kinds of templates. Images are of supply chains, deployments of deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(
     missing_docs,
     reason = "the names say it; docs would split the schema's enum"
 )]
-pub enum SupplyChainTemplateKind {
+pub enum TemplateRefKind {
     ClusterSourceTemplate,
     ClusterImageTemplate,
+    ClusterDeploymentTemplate,
     ClusterTemplate,
     ClusterConfigTemplate,
 }
@@ -96,8 +91,18 @@ pub struct TemplateOption {
     /// The input to hand on instead of stamping. Either this or `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_through: Option<String>,
-    /// The owners this option is for.
-    pub selector: Selector,
+    /// The owners this option is for. Without one it is for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<Selector>,
+    /// Resources that give a source, if this option is chosen. It is only chosen if they are stamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<ResourceReference>>,
+    /// Resources that give an image, if this option is chosen. It is only chosen if they are stamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<Vec<ResourceReference>>,
+    /// Resources that give a configuration, if this option is chosen. It is only chosen if they are stamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configs: Option<Vec<ResourceReference>>,
 }
 
 /// Names the producer of an input, and the input.
@@ -105,6 +110,13 @@ pub struct TemplateOption {
 pub struct ResourceReference {
     /// The name of the input in the template.
     pub name: String,
+    /// The resource that produces it.
+    pub resource: String,
+}
+
+/// Names the resource whose source is deployed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeploymentReference {
     /// The resource that produces it.
     pub resource: String,
 }

@@ -1,0 +1,157 @@
+//! Why was this decided? In words.
+
+use super::step::{NoTemplate, Skip, Step, Unmet};
+use crate::blueprint::{Blueprint, Input};
+use crate::model::{Operator, Selector};
+use crate::selector::{Requirement, Subject};
+
+/// How many options a reason speaks of, so that it stays readable.
+const MAX_OPTIONS: usize = 10;
+
+/// Returns the reason for what was decided for a resource, given what was decided for all.
+pub fn explain(blueprint: &Blueprint, resource: usize, steps: &[Step]) -> String {
+    let explained = Explained {
+        blueprint,
+        resource,
+        steps,
+    };
+    match &steps[resource] {
+        Step::Selected { option: None } => explained.single(),
+        Step::Selected {
+            option: Some(index),
+        } => explained.chosen(*index),
+        Step::Skipped(Skip::Unmet(unmet)) => explained.unmet(None, *unmet),
+        Step::Skipped(Skip::NoOption(unmet)) => explained.no_option(unmet),
+        Step::Failed(why) => explained.failed(why),
+    }
+}
+
+struct Explained<'e> {
+    blueprint: &'e Blueprint,
+    resource: usize,
+    steps: &'e [Step],
+}
+
+impl Explained<'_> {
+    fn single(&self) -> String {
+        let (selector, inputs) = self.demands(None);
+        met(selector, inputs).map_or_else(|| "it is on every path".to_owned(), |met| met.join(", "))
+    }
+
+    fn chosen(&self, option: usize) -> String {
+        if !self.blueprint.is_multi_path() {
+            return format!("option {option} matches best");
+        }
+        let (selector, inputs) = self.demands(Some(option));
+        let what = format!("option {option} is the first that is selected");
+        match met(selector, inputs) {
+            Some(met) => format!("{what}: {}", met.join(", ")),
+            None => what,
+        }
+    }
+
+    fn no_option(&self, unmet: &[Unmet]) -> String {
+        if unmet.is_empty() {
+            return "it has neither a template nor an option".to_owned();
+        }
+        let mut reasons: Vec<String> = unmet
+            .iter()
+            .take(MAX_OPTIONS)
+            .enumerate()
+            .map(|(option, unmet)| format!("option {option}: {}", self.unmet(Some(option), *unmet)))
+            .collect();
+        if unmet.len() > MAX_OPTIONS {
+            reasons.push(format!("and {} more", unmet.len() - MAX_OPTIONS));
+        }
+        format!("no option is selected: {}", reasons.join("; "))
+    }
+
+    fn unmet(&self, option: Option<usize>, unmet: Unmet) -> String {
+        let (selector, inputs) = self.demands(option);
+        match unmet {
+            Unmet::Selector { requirement } => {
+                let mut requirements = selector.into_iter().flat_map(Selector::requirements);
+                requirements
+                    .nth(requirement)
+                    .map_or_else(String::new, denied)
+            }
+            Unmet::Producer { input, producer } => {
+                let state = match self.steps[producer] {
+                    Step::Failed(_) => "has failed",
+                    Step::Skipped(_) | Step::Selected { .. } => "is skipped",
+                };
+                let Input { name, producer, .. } = &inputs[input];
+                let name = if name.is_empty() { "deployment" } else { name };
+                format!("the producer [{producer}] of input [{name}] {state}")
+            }
+        }
+    }
+
+    fn failed(&self, why: &NoTemplate) -> String {
+        match why {
+            NoTemplate::Matches(options) if options.is_empty() => {
+                "no option matches; exactly one must match best".to_owned()
+            }
+            NoTemplate::Matches(options) => format!(
+                "options [{}] match equally well; exactly one must match best",
+                options.join(", ")
+            ),
+            NoTemplate::Selector { option, reason } => {
+                format!("the selector of option [{option}] cannot be evaluated: {reason}")
+            }
+            NoTemplate::OwnSelector(reason) => {
+                format!("its selector cannot be evaluated: {reason}")
+            }
+        }
+    }
+
+    fn demands(&self, option: Option<usize>) -> (Option<&Selector>, &[Input]) {
+        let resource = &self.blueprint.resources[self.resource];
+        match option {
+            None => (resource.selector.as_ref(), &resource.inputs),
+            Some(option) => {
+                let option = &resource.options()[option];
+                (option.selector.as_ref(), &option.inputs)
+            }
+        }
+    }
+}
+
+/// Returns what speaks for something that was selected, if it asks for anything.
+fn met(selector: Option<&Selector>, inputs: &[Input]) -> Option<Vec<String>> {
+    let mut met = Vec::new();
+    if selector.is_some_and(|selector| selector.requirements().next().is_some()) {
+        met.push("its selector matches".to_owned());
+    }
+    let mut producers: Vec<String> = Vec::new();
+    for input in inputs {
+        let producer = format!("[{}]", input.producer);
+        if !producers.contains(&producer) {
+            producers.push(producer);
+        }
+    }
+    match producers.len() {
+        0 => {}
+        1 => met.push(format!("{} is selected", producers[0])),
+        _ => met.push(format!("{} are selected", producers.join(" and "))),
+    }
+    (!met.is_empty()).then_some(met)
+}
+
+/// Says how a requirement does not hold.
+fn denied(requirement: Requirement<'_>) -> String {
+    let subject = match requirement.subject {
+        Subject::Label(key) => format!("label [{key}]"),
+        Subject::Field(key) => format!("field [{key}]"),
+    };
+    let values = requirement.values.join(", ");
+    match (Operator::named(requirement.operator), requirement.values) {
+        (Some(Operator::In), [_]) => format!("{subject} is not [{values}]"),
+        (Some(Operator::In), _) => format!("{subject} is none of [{values}]"),
+        (Some(Operator::NotIn), [_]) => format!("{subject} is [{values}]"),
+        (Some(Operator::NotIn), _) => format!("{subject} is one of [{values}]"),
+        (Some(Operator::Exists), _) => format!("{subject} does not exist"),
+        (Some(Operator::DoesNotExist), _) => format!("{subject} exists"),
+        (None, _) => format!("{subject} cannot be compared"),
+    }
+}

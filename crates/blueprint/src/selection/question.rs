@@ -1,0 +1,224 @@
+//! What selectors ask of an owner, each question once.
+//!
+//! A blueprint asks the same few questions again and again: its options nest, and their selectors share
+//! requirements. [`Questions`] numbers the distinct ones; [`Answers`] answers them for one owner, each
+//! when it is first asked and never twice.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::jsonpath::{self, JsonPath};
+use crate::model::{Operator, Selector};
+use crate::owner::Owner;
+use crate::selector::{self, Error, Requirement, Subject};
+
+/// All distinct requirements of a blueprint, and its selectors in terms of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Questions {
+    labels: HashMap<String, usize>,
+    fields: Vec<Field>,
+    questions: Vec<Question>,
+    /// The questions of all selectors, one selector after the other.
+    asked: Vec<u32>,
+}
+
+/// One distinct requirement.
+#[derive(Debug, Clone, PartialEq)]
+enum Question {
+    Label(usize, Operator, Vec<String>),
+    Field(usize, Operator, Vec<String>),
+    Broken(Error),
+}
+
+/// A field that requirements are about.
+#[derive(Debug, Clone, PartialEq)]
+struct Field {
+    key: String,
+    path: Result<JsonPath, jsonpath::Error>,
+}
+
+/// A selector in terms of questions.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Conditions {
+    /// Where its questions stand in the list of all.
+    first: usize,
+    count: usize,
+    /// A requirement on labels that is an error for every owner.
+    broken: Option<Error>,
+}
+
+/// Numbers questions while a plan is made.
+#[derive(Default)]
+pub(super) struct Interner<'b> {
+    questions: Questions,
+    known: HashMap<Requirement<'b>, u32>,
+    fields: HashMap<&'b str, usize>,
+}
+
+impl<'b> Interner<'b> {
+    /// Takes in a selector.
+    pub(super) fn conditions(&mut self, selector: &'b Selector) -> Conditions {
+        let first = self.questions.asked.len();
+        let mut broken = None;
+        for requirement in selector.requirements() {
+            let is_label = matches!(requirement.subject, Subject::Label(_));
+            let number = self.number(requirement);
+            self.questions.asked.push(number);
+            if let Question::Broken(error) = &self.questions.questions[number as usize]
+                && is_label
+            {
+                broken.get_or_insert_with(|| error.clone());
+            }
+        }
+        Conditions {
+            first,
+            count: self.questions.asked.len() - first,
+            broken,
+        }
+    }
+
+    /// Returns all questions.
+    pub(super) fn finish(self) -> Questions {
+        self.questions
+    }
+
+    fn number(&mut self, requirement: Requirement<'b>) -> u32 {
+        if let Some(number) = self.known.get(&requirement) {
+            return *number;
+        }
+        let question = self.question(requirement);
+        let number = u32::try_from(self.questions.questions.len())
+            .expect("a blueprint that fits an API server asks fewer questions");
+        self.questions.questions.push(question);
+        self.known.insert(requirement, number);
+        number
+    }
+
+    fn question(&mut self, requirement: Requirement<'b>) -> Question {
+        let operator = match requirement.operator() {
+            Ok(operator) => operator,
+            Err(error) => return Question::Broken(error),
+        };
+        let values = requirement.values.to_vec();
+        match requirement.subject {
+            Subject::Label(key) => {
+                let labels = &mut self.questions.labels;
+                let next = labels.len();
+                let label = *labels.entry(key.to_owned()).or_insert(next);
+                Question::Label(label, operator, values)
+            }
+            Subject::Field(key) => {
+                let fields = &mut self.questions.fields;
+                let field = *self.fields.entry(key).or_insert_with(|| {
+                    fields.push(Field {
+                        key: key.to_owned(),
+                        path: JsonPath::relaxed(key),
+                    });
+                    fields.len() - 1
+                });
+                Question::Field(field, operator, values)
+            }
+        }
+    }
+}
+
+/// The answers of one owner.
+pub(super) struct Answers<'p, 'o> {
+    questions: &'p Questions,
+    object: &'o Value,
+    labels: Vec<Option<&'o str>>,
+    fields: Vec<Found<'o>>,
+    known: Vec<Option<bool>>,
+}
+
+/// What is known of a field of an owner.
+#[derive(Clone)]
+enum Found<'o> {
+    NotLooked,
+    Value(Option<Cow<'o, Value>>),
+    Error(jsonpath::Error),
+}
+
+impl<'p, 'o> Answers<'p, 'o> {
+    /// Makes ready to ask an owner.
+    pub(super) fn new(questions: &'p Questions, owner: &'o Owner) -> Self {
+        let mut labels = vec![None; questions.labels.len()];
+        for (key, value) in &owner.labels {
+            if let Some(label) = questions.labels.get(key) {
+                labels[*label] = Some(value.as_str());
+            }
+        }
+        Self {
+            questions,
+            object: &owner.object,
+            labels,
+            fields: vec![Found::NotLooked; questions.fields.len()],
+            known: vec![None; questions.questions.len()],
+        }
+    }
+
+    /// Returns which requirement of a selector is the first that does not hold, if any.
+    ///
+    /// Fields are only looked at if everything before them holds.
+    pub(super) fn first_unmet(&mut self, conditions: &Conditions) -> Result<Option<usize>, Error> {
+        if let Some(error) = &conditions.broken {
+            return Err(error.clone());
+        }
+        let asked = &self.questions.asked[conditions.first..][..conditions.count];
+        for (requirement, question) in asked.iter().enumerate() {
+            if !self.holds(*question as usize)? {
+                return Ok(Some(requirement));
+            }
+        }
+        Ok(None)
+    }
+
+    fn holds(&mut self, question: usize) -> Result<bool, Error> {
+        if let Some(known) = self.known[question] {
+            return Ok(known);
+        }
+        let holds = match &self.questions.questions[question] {
+            Question::Label(label, operator, values) => {
+                selector::holds(*operator, self.labels[*label].map(Some), values)
+            }
+            Question::Field(field, operator, values) => {
+                selector::holds(*operator, self.field(*field)?, values)
+            }
+            Question::Broken(error) => return Err(error.clone()),
+        };
+        self.known[question] = Some(holds);
+        Ok(holds)
+    }
+
+    /// Returns what there is to compare at a field.
+    fn field(&mut self, field: usize) -> Result<Option<Option<&str>>, Error> {
+        if matches!(self.fields[field], Found::NotLooked) {
+            self.fields[field] = self.look(&self.questions.fields[field].path);
+        }
+        match &self.fields[field] {
+            Found::Value(value) => Ok(value.as_deref().and_then(selector::text)),
+            Found::Error(reason) => Err(Error::Key {
+                key: self.questions.fields[field].key.clone(),
+                reason: reason.clone(),
+            }),
+            Found::NotLooked => unreachable!("it was just looked at"),
+        }
+    }
+
+    fn look(&self, path: &Result<JsonPath, jsonpath::Error>) -> Found<'o> {
+        let found = path.as_ref().map_err(Clone::clone);
+        match found.and_then(|path| path.one(self.object)) {
+            Ok(value) => Found::Value(value),
+            Err(reason) => Found::Error(reason),
+        }
+    }
+}
+
+impl Conditions {
+    /// Returns how many requirements there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+}
