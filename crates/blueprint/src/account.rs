@@ -30,6 +30,8 @@ pub enum Fault {
     Account(String),
     /// There is no token for the account.
     Token(String),
+    /// Nothing can be written with the token.
+    Client(String),
 }
 
 impl Account {

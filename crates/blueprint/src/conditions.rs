@@ -82,6 +82,7 @@ pub fn of_owner(owner: &Owner, happened: &Happened<'_>) -> Vec<Verdict> {
             let (reason, message) = match fault {
                 account::Fault::Account(message) => ("ServiceAccountError", message),
                 account::Fault::Token(message) => ("ServiceAccountTokenError", message),
+                account::Fault::Client(message) => ("ResourceRealizerBuilderError", message),
             };
             with_summary(vec![
                 Verdict::new(&blueprint_ready, ConditionStatus::True, "Ready", ""),
@@ -104,9 +105,13 @@ pub fn of_owner(owner: &Owner, happened: &Happened<'_>) -> Vec<Verdict> {
     }
 }
 
-/// Returns the conditions of one resource: `ResourceSubmitted`, `Healthy`, `Ready`.
+/// Returns the conditions of one resource: `ResourceSubmitted`, `Healthy`, `Ready`; `Selected` alone if
+/// it is skipped.
 pub fn of_resource(blueprint: &str, realization: &Realization) -> Vec<Verdict> {
     let submitted = realization.submitted(blueprint);
+    if !realization.is_selected() {
+        return vec![submitted];
+    }
     let healthy = (!matches!(realization.outcome, Outcome::PassedThrough))
         .then(|| realization.health.clone());
     with_summary(std::iter::once(submitted).chain(healthy).collect())
@@ -206,6 +211,15 @@ fn submitted(blueprint: &str, resources: &[Realization]) -> Verdict {
         .iter()
         .find(is_failed)
         .or_else(|| resources.iter().find(is_waiting));
+    if !resources.is_empty() && !resources.iter().any(Realization::is_selected) {
+        let message = "no resource is on the path of this owner; see status.path for the reasons";
+        return Verdict::new(
+            "ResourcesSubmitted",
+            ConditionStatus::False,
+            "NothingSelected",
+            message,
+        );
+    }
     shown.map_or_else(
         || {
             Verdict::new(
@@ -220,9 +234,9 @@ fn submitted(blueprint: &str, resources: &[Realization]) -> Verdict {
 }
 
 fn healthy(resources: &[Realization]) -> Verdict {
-    let judged = resources
-        .iter()
-        .filter(|resource| !matches!(resource.outcome, Outcome::PassedThrough));
+    let judged = resources.iter().filter(|resource| {
+        resource.is_selected() && !matches!(resource.outcome, Outcome::PassedThrough)
+    });
     let with = |status| {
         judged
             .clone()
@@ -277,6 +291,14 @@ mod tests {
             outcome,
             output: None,
             health,
+            is_observed: true,
+        }
+    }
+
+    fn skipped() -> Outcome {
+        Outcome::Skipped {
+            reason: "NoOptionSelected",
+            message: "no option".to_owned(),
         }
     }
 
@@ -295,6 +317,7 @@ mod tests {
         Outcome::Failed(Failure::Rejected {
             object: "dev/m".to_owned(),
             reason: reason.to_owned(),
+            is_forbidden: false,
         })
     }
 
@@ -423,6 +446,26 @@ mod tests {
             shown(&conditions)[3],
             ("Ready", Unknown, "WaitingForInputs")
         );
+    }
+
+    #[test]
+    fn what_is_skipped_takes_no_part_unless_it_is_everything() {
+        let resources = [
+            realization("skipped", skipped(), health::unknown()),
+            realization("done", Outcome::Submitted, healthy()),
+        ];
+        let conditions = owner_conditions(&resources);
+        assert_eq!(shown(&conditions)[3], ("Ready", True, "Ready"));
+        let conditions = owner_conditions(&resources[..1]);
+        assert_eq!(
+            shown(&conditions)[1..],
+            [
+                ("ResourcesSubmitted", False, "NothingSelected"),
+                ("ResourcesHealthy", True, "HealthyConditionRule"),
+                ("Ready", False, "NothingSelected"),
+            ]
+        );
+        assert_eq!(shown(&owner_conditions(&[]))[3], ("Ready", True, "Ready"));
     }
 
     #[test]

@@ -25,34 +25,67 @@ enum TagError {
     Inside(evaluate::Error),
     #[error("interpolate tag: tag must not point to nil value: {0}")]
     Null(String),
+    #[error("the object is larger than {mib} MiB with the value of [{0}]; no cluster takes that", mib = LIMIT >> 20)]
+    TooLarge(String),
 }
+
+/// The most that values may add to a template, in bytes: twice what an API server stores.
+const LIMIT: usize = 3 << 20;
 
 /// Fills in every string of a template; keys, and all that is no string, stay as they are.
 ///
 /// A string that is one tag becomes the value with its type. In longer strings the value is written
 /// out, as JSON unless it is a string. What a value brings in is not interpolated again.
 pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
-    fill(template, context, &mut Path::default())
+    let mut added = 0;
+    let mut take = |expression: &str| {
+        let value = evaluate::value(expression, context).map_err(Refusal::Path)?;
+        added += size(&value);
+        if added > LIMIT {
+            return Err(Refusal::TooLarge(expression.to_owned()));
+        }
+        Ok(value)
+    };
+    fill(template, &mut take, &mut Path::default())
 }
 
-fn fill(template: &Value, context: &Value, path: &mut Path) -> Result<Value, Error> {
+/// Gives the value of an expression.
+type Take<'t> = dyn FnMut(&str) -> Result<Value, Refusal> + 't;
+
+/// Says why an expression gives no value.
+enum Refusal {
+    Path(evaluate::Error),
+    TooLarge(String),
+}
+
+/// Returns about how many bytes a value takes when it is written out.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(list) => list.iter().map(|item| size(item) + 1).sum(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| key.len() + size(value) + 4)
+            .sum(),
+    }
+}
+
+fn fill(template: &Value, take: &mut Take<'_>, path: &mut Path) -> Result<Value, Error> {
     match template {
-        Value::String(text) => fill_text(text, context).map_err(|reason| Error {
+        Value::String(text) => fill_text(text, take).map_err(|reason| Error {
             path: path.text(),
             reason,
         }),
         Value::Array(list) => {
             let items = list.iter().enumerate();
             items
-                .map(|(index, item)| {
-                    path.within(Step::Index(index), |path| fill(item, context, path))
-                })
+                .map(|(index, item)| path.within(Step::Index(index), |path| fill(item, take, path)))
                 .collect()
         }
         Value::Object(map) => {
             let entries = map.iter().map(|(key, value)| {
-                let filled =
-                    path.within(Step::Key(key.clone()), |path| fill(value, context, path))?;
+                let filled = path.within(Step::Key(key.clone()), |path| fill(value, take, path))?;
                 Ok((key.clone(), filled))
             });
             entries
@@ -63,18 +96,25 @@ fn fill(template: &Value, context: &Value, path: &mut Path) -> Result<Value, Err
     }
 }
 
-fn fill_text(text: &str, context: &Value) -> Result<Value, TagError> {
+fn fill_text(text: &str, take: &mut Take<'_>) -> Result<Value, TagError> {
     if let Some(expression) = whole_tag(text) {
-        return evaluate::value(expression, context).map_err(|reason| TagError::Whole {
-            tag: text.to_owned(),
-            reason,
+        return take(expression).map_err(|refusal| match refusal {
+            Refusal::Path(reason) => TagError::Whole {
+                tag: text.to_owned(),
+                reason,
+            },
+            Refusal::TooLarge(expression) => TagError::TooLarge(expression),
         });
     }
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, expression, after)) = next_tag(rest) {
         filled.push_str(before);
-        match evaluate::value(expression, context).map_err(TagError::Inside)? {
+        let value = take(expression).map_err(|refusal| match refusal {
+            Refusal::Path(reason) => TagError::Inside(reason),
+            Refusal::TooLarge(expression) => TagError::TooLarge(expression),
+        })?;
+        match value {
             Value::Null => return Err(TagError::Null(expression.to_owned())),
             Value::String(text) => filled.push_str(&text),
             value => filled.push_str(&value.to_string()),
@@ -208,6 +248,20 @@ mod tests {
             let prefix = "failed to recursively evaluate template: failed to interpolate template at path []: ";
             assert_eq!(filled(text), Err(format!("{prefix}{reason}")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_template_cannot_grow_without_end() {
+        let context = json!({"big": "x".repeat(1 << 20)});
+        let many = json!(vec!["$(big)$"; 1000]);
+        let error = interpolate(&many, &context).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "failed to recursively evaluate template: failed to interpolate template at path [.[2]]: \
+             the object is larger than 3 MiB with the value of [big]; no cluster takes that"
+        );
+        let text = json!("$(big)$ ".repeat(1000));
+        assert!(interpolate(&text, &context).is_err());
     }
 
     #[test]

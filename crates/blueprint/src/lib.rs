@@ -5,8 +5,8 @@
 //! [`template::Template`] with the outputs of other resources, [`output`] and [`health`] read what the
 //! cluster made of it, and [`conditions`] tells it all. Nothing here does I/O or looks at the clock.
 
-pub mod admission;
 pub mod account;
+pub mod admission;
 pub mod blueprint;
 pub mod conditions;
 pub mod document;
@@ -21,7 +21,9 @@ pub mod names;
 pub mod output;
 pub mod owner;
 pub mod params;
+pub mod path;
 pub mod realization;
+pub mod retirement;
 pub mod selection;
 pub mod selector;
 pub mod stamp;

@@ -7,6 +7,7 @@ mod blueprint;
 mod blueprint_kinds;
 mod condition;
 mod owner;
+mod path;
 mod runnable;
 mod schema;
 mod selector;
@@ -28,6 +29,7 @@ pub use owner::{
     Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
     ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,
 };
+pub use path::{PathEntry, PathState};
 pub use runnable::{
     ClusterRunTemplate, ClusterRunTemplateSpec, RunTemplateRef, Runnable, RunnableSelector,
     RunnableSpec, RunnableStatus, SelectedResource,

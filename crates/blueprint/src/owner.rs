@@ -1,5 +1,7 @@
 //! Workload and Deliverable as one thing: the object on whose behalf others are stamped.
 
+mod typed;
+
 use std::collections::BTreeMap;
 
 use kube::core::ObjectMeta;

@@ -1,5 +1,7 @@
 //! What became of one resource, and how its status tells it.
 
+mod failure;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::conditions::{self, Verdict};
@@ -7,10 +9,11 @@ use crate::model::{
     API_VERSION, ConditionStatus, ObjectReference, ProducerReference, ResourceStatus,
     StampedReference,
 };
-use crate::output::{Output, Unavailable};
-use crate::selection::NoTemplate;
-use crate::stamp;
+use crate::output::Output;
+use crate::selection::{Skip, Unmet};
 use crate::template::TemplateKind;
+
+pub use failure::Failure;
 
 /// What became of one resource for one owner.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub struct Realization {
     pub output: Option<Output>,
     /// Whether the stamped object is healthy.
     pub health: Verdict,
+    /// Whether what the object reports is about what was written last, as far as it says.
+    pub is_observed: bool,
 }
 
 /// How far a resource came.
@@ -45,34 +50,45 @@ pub enum Outcome {
         /// The resource that has not produced it.
         producer: String,
     },
+    /// It is not on the path of the owner.
+    Skipped {
+        /// Why, in one word.
+        reason: &'static str,
+        /// Why, for people.
+        message: String,
+    },
     /// Something is in the way.
     Failed(Failure),
 }
 
-/// What is in the way of a resource.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
-    /// No option could be chosen.
-    NoTemplate(NoTemplate),
-    /// The template does not exist, or cannot be read.
-    TemplateUnavailable(String),
-    /// The template cannot be stamped.
-    Stamp(stamp::Error),
-    /// The cluster did not take the object.
-    Rejected {
-        /// The object, as `namespace/name`.
-        object: String,
-        /// What the cluster said.
-        reason: String,
-    },
-    /// The stamped object does not give what it should.
-    Unavailable(Unavailable),
-    /// The input that should be handed on is not an input of the resource.
-    NoSuchInput(String),
+impl Outcome {
+    /// Returns the outcome of a resource that is not on the path, with the reason for people.
+    pub fn skipped(why: &Skip, message: String) -> Self {
+        let reason = match why {
+            Skip::Unmet(Unmet::Selector { .. }) => "SelectorNotMatched",
+            Skip::Unmet(Unmet::Producer { .. }) => "ProducerNotSelected",
+            Skip::NoOption(_) => "NoOptionSelected",
+        };
+        Self::Skipped { reason, message }
+    }
 }
 
 impl Realization {
-    /// Returns the condition `ResourceSubmitted`.
+    /// Tells whether the resource is on the path of the owner.
+    pub fn is_selected(&self) -> bool {
+        !matches!(self.outcome, Outcome::Skipped { .. })
+    }
+
+    /// Tells whether what was made of the current inputs is in place and works.
+    pub fn is_settled(&self) -> bool {
+        match self.outcome {
+            Outcome::Submitted => self.is_observed && self.health.status == ConditionStatus::True,
+            Outcome::PassedThrough => true,
+            Outcome::Waiting { .. } | Outcome::Skipped { .. } | Outcome::Failed(_) => false,
+        }
+    }
+
+    /// Returns the condition `ResourceSubmitted`; for what is skipped, `Selected`.
     pub(crate) fn submitted(&self, blueprint: &str) -> Verdict {
         let (status, reason, message) = match &self.outcome {
             Outcome::Submitted => (
@@ -90,134 +106,12 @@ impl Realization {
                 let message = format!("waiting for input [{input}] from resource [{producer}]");
                 (ConditionStatus::Unknown, "WaitingForInputs", message)
             }
+            Outcome::Skipped { reason, message } => {
+                return Verdict::new("Selected", ConditionStatus::False, reason, message);
+            }
             Outcome::Failed(failure) => self.explain(failure, blueprint),
         };
         Verdict::new("ResourceSubmitted", status, reason, &message)
-    }
-
-    fn explain(
-        &self,
-        failure: &Failure,
-        blueprint: &str,
-    ) -> (ConditionStatus, &'static str, String) {
-        let resource = &self.resource;
-        let (kind, template) = match &self.template {
-            Some((kind, name)) => (kind.name(), name.as_str()),
-            None => ("", ""),
-        };
-        // Cartographer says "supply chain" for deliveries too, and its users search for these texts.
-        let place = format!("in supply chain [{blueprint}]");
-        match failure {
-            Failure::NoTemplate(NoTemplate::Matches(options)) => (
-                ConditionStatus::False,
-                "TemplateOptionsMatchError",
-                format!(
-                    "expected exactly 1 option to match, found [{}] matching options [{}] for resource [{resource}] {place}",
-                    options.len(),
-                    options.join(", ")
-                ),
-            ),
-            Failure::NoTemplate(NoTemplate::Selector { option, reason }) => (
-                ConditionStatus::False,
-                "ResolveTemplateOptionsError",
-                format!(
-                    "error matching against template option [{option}] for resource [{resource}] {place}: {reason}"
-                ),
-            ),
-            Failure::NoTemplate(NoTemplate::OwnSelector(reason)) => (
-                ConditionStatus::False,
-                "ResolveTemplateOptionsError",
-                format!(
-                    "error matching against the selector of resource [{resource}] {place}: {reason}"
-                ),
-            ),
-            Failure::TemplateUnavailable(reason) => (
-                ConditionStatus::False,
-                "TemplateObjectRetrievalFailure",
-                format!(
-                    "unable to get template [{template}] for resource [{resource}] {place}: {reason}"
-                ),
-            ),
-            Failure::Stamp(reason) => (
-                ConditionStatus::False,
-                "TemplateStampFailure",
-                format!(
-                    "unable to stamp object for resource [{resource}] for template [{kind}/{template}] {place}: {reason}"
-                ),
-            ),
-            Failure::Rejected { object, reason } => (
-                ConditionStatus::False,
-                "TemplateRejectedByAPIServer",
-                format!(
-                    "unable to apply object [{object}] for resource [{resource}] {place}: {reason}"
-                ),
-            ),
-            Failure::Unavailable(unavailable) => self.explain_unavailable(unavailable),
-            Failure::NoSuchInput(input) => (
-                ConditionStatus::False,
-                "PassThrough",
-                format!(
-                    "pass through [{input}] does not refer to a known input of resource [{resource}] {place}"
-                ),
-            ),
-        }
-    }
-
-    fn explain_unavailable(
-        &self,
-        unavailable: &Unavailable,
-    ) -> (ConditionStatus, &'static str, String) {
-        let resource = &self.resource;
-        match unavailable {
-            Unavailable::MissingValue { path } => (
-                ConditionStatus::Unknown,
-                "MissingValueAtPath",
-                self.missing_value(path),
-            ),
-            Unavailable::NotMet(reason) => (
-                ConditionStatus::Unknown,
-                "ConditionNotMet",
-                format!("resource [{resource}] condition not met: {reason}"),
-            ),
-            Unavailable::Failed(reason) => (
-                ConditionStatus::False,
-                "FailedConditionMet",
-                format!("resource [{resource}] failed condition met: {reason}"),
-            ),
-            Unavailable::NoObservedGeneration => (
-                ConditionStatus::False,
-                "TemplateStampFailure",
-                format!(
-                    "resource [{resource}] cannot satisfy observedCompletion without observedGeneration in object status"
-                ),
-            ),
-        }
-    }
-
-    fn missing_value(&self, path: &str) -> String {
-        let stamped = self.stamped.clone().unwrap_or_default();
-        let name = format!(
-            "{}/{}",
-            stamped.resource.unwrap_or_default(),
-            stamped.name.unwrap_or_default()
-        );
-        let namespace = stamped.namespace.map_or_else(String::new, |namespace| {
-            format!(" in namespace [{namespace}]")
-        });
-        match self.health.status {
-            ConditionStatus::True => {
-                format!(
-                    "cannot read value [{path}] from healthy object [{name}]{namespace}, contact Platform Eng"
-                )
-            }
-            ConditionStatus::False => format!(
-                "cannot read value [{path}] from unhealthy object [{name}]{namespace}, examine object, \
-                 particularly whether it is receiving proper inputs"
-            ),
-            ConditionStatus::Unknown => {
-                format!("waiting to read value [{path}] from object [{name}]{namespace}")
-            }
-        }
     }
 
     /// Reports the resource. `previous` is what was reported last.
@@ -230,9 +124,11 @@ impl Realization {
         previous: Option<&ResourceStatus>,
         now: &Time,
     ) -> ResourceStatus {
-        let is_untouched =
-            self.stamped.is_none() && !matches!(self.outcome, Outcome::PassedThrough);
-        let kept = previous.filter(|_| is_untouched);
+        let is_kept = match self.outcome {
+            Outcome::Submitted | Outcome::PassedThrough | Outcome::Skipped { .. } => false,
+            Outcome::Waiting { .. } | Outcome::Failed(_) => self.stamped.is_none(),
+        };
+        let kept = previous.filter(|_| is_kept);
         let old_outputs = previous.map_or(&[][..], |old| &old.outputs);
         let old_conditions = previous.map_or(&[][..], |old| &old.conditions);
         let template = self.template.as_ref().map(|(kind, name)| ObjectReference {
@@ -269,8 +165,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::health;
-    use crate::selector;
+    use crate::output::Unavailable;
+    use crate::selection::NoTemplate;
+    use crate::{health, selector, stamp};
 
     fn stamped() -> StampedReference {
         StampedReference {
@@ -290,6 +187,7 @@ mod tests {
             outcome,
             output: None,
             health: health::unknown(),
+            is_observed: true,
         }
     }
 
@@ -423,5 +321,39 @@ mod tests {
         let passed = passed.status("chain", Some(&before), &now);
         assert_eq!((passed.stamped_ref, passed.template_ref), (None, None));
         assert_eq!(passed.outputs[0].preview, "j\n");
+    }
+
+    #[test]
+    fn what_is_skipped_shows_one_condition_and_nothing_of_before() {
+        let now = Time(jiff::Timestamp::UNIX_EPOCH);
+        let mut before = realization(Outcome::Submitted);
+        before.stamped = Some(stamped());
+        let before = before.status("chain", None, &now);
+        let why = Skip::Unmet(Unmet::Selector { requirement: 0 });
+        let outcome = Outcome::skipped(&why, "label [a] does not exist".to_owned());
+        let mut skipped = realization(outcome);
+        skipped.template = None;
+        skipped.producers.clear();
+        let status = skipped.status("chain", Some(&before), &now);
+        let [condition] = &status.conditions[..] else {
+            panic!("one condition, not {:?}", status.conditions);
+        };
+        assert_eq!(condition.r#type, "Selected");
+        assert_eq!(condition.status, ConditionStatus::False);
+        assert_eq!(condition.reason, "SelectorNotMatched");
+        assert_eq!(condition.message, "label [a] does not exist");
+        assert_eq!((status.stamped_ref, status.template_ref), (None, None));
+    }
+
+    #[test]
+    fn only_what_may_get_better_by_itself_is_tried_again() {
+        let rejected = |is_forbidden| Failure::Rejected {
+            object: "dev/m".into(),
+            reason: "no".into(),
+            is_forbidden,
+        };
+        assert!(rejected(false).is_retried());
+        assert!(!rejected(true).is_retried());
+        assert!(!Failure::Stamp(stamp::Error::Namespace).is_retried());
     }
 }

@@ -62,7 +62,8 @@ impl Error {
     pub(crate) fn fault(&self) -> account::Fault {
         match self {
             Self::Account { .. } => account::Fault::Account(self.to_string()),
-            Self::Token { .. } | Self::Unusable(_) => account::Fault::Token(self.to_string()),
+            Self::Token { .. } => account::Fault::Token(self.to_string()),
+            Self::Unusable(_) => account::Fault::Client(self.to_string()),
         }
     }
 }

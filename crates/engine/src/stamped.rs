@@ -35,8 +35,18 @@ pub(crate) enum Error {
     #[error("the object is controlled by {0}; give it another name in the template")]
     Controlled(String),
     /// The cluster refused the object.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{}", .0.message())]
+    Refused(calls::Error),
+    /// What the cluster answered is no object.
+    #[error("the answer of the cluster cannot be read: {0}")]
+    Unreadable(serde_json::Error),
+}
+
+impl Error {
+    /// Tells whether the account may not write the object.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.is_forbidden())
+    }
 }
 
 /// Applies a rendered object unless the cluster holds it already.
@@ -81,10 +91,9 @@ pub(crate) async fn apply(
         Api::namespaced_with(client.clone(), &owner.namespace, &kind.resource);
     let params = PatchParams::apply(FIELD_MANAGER).force();
     let written = call(api.patch(name, &params, &Patch::Apply(rendered))).await;
-    let written = written.map_err(|error| Error::Refused(error.message()))?;
+    let written = written.map_err(Error::Refused)?;
     kind.wrote(written.clone());
-    let object =
-        serde_json::to_value(&written).map_err(|error| Error::Refused(error.to_string()))?;
+    let object = serde_json::to_value(&written).map_err(Error::Unreadable)?;
     tracing::debug!(
         owner = owner.name,
         object = name,

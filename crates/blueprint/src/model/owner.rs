@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Condition, ObjectReference, ResourceStatus, schema};
+use super::{Condition, ObjectReference, PathEntry, ResourceStatus, schema};
 
 /// What to build and run, for a supply chain to pick up.
 #[derive(Debug, Clone, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +69,9 @@ pub struct WorkloadStatus {
     /// What became of each resource of the supply chain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ResourceStatus>,
+    /// The path through the supply chain, if it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<PathEntry>,
 }
 
 /// What to deploy, for a delivery to pick up.
@@ -117,6 +120,9 @@ pub struct DeliverableStatus {
     /// What became of each resource of the delivery.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ResourceStatus>,
+    /// The path through the delivery, if it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<PathEntry>,
 }
 
 /// A parameter that an owner sets.

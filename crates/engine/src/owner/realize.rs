@@ -58,7 +58,9 @@ pub(super) async fn all(
         if let Some(output) = &realization.output {
             run.outputs.insert(&resource.name, output.clone());
         }
-        if let Outcome::Failed(Failure::Rejected { reason, .. }) = &realization.outcome {
+        if let Outcome::Failed(failure @ Failure::Rejected { reason, .. }) = &realization.outcome
+            && failure.is_retried()
+        {
             rejected.get_or_insert_with(|| (resource.name.clone(), reason.clone()));
         }
         resources[index] = Some(realization);
@@ -180,6 +182,7 @@ impl<'r> Run<'r> {
                 unstamped(Failure::Rejected {
                     object,
                     reason: error.to_string(),
+                    is_forbidden: error.is_forbidden(),
                 })
             }
         }
@@ -257,5 +260,6 @@ fn blank(
         outcome,
         output: None,
         health,
+        is_observed: true,
     }
 }
