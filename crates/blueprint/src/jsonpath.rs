@@ -17,6 +17,7 @@
 
 mod compare;
 mod eval;
+mod outline;
 mod parse;
 
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use eval::EvalError;
+pub(crate) use outline::Outline;
 pub use parse::ParseError;
 
 /// Holds a parsed path, ready to be evaluated many times.

@@ -22,6 +22,7 @@ pub mod output;
 pub mod owner;
 pub mod params;
 pub mod path;
+pub mod reach;
 pub mod realization;
 pub mod retirement;
 pub mod selection;

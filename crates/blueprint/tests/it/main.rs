@@ -1,3 +1,4 @@
 //! The blueprint crate from outside.
 
 mod crds;
+mod reach;

@@ -1,0 +1,82 @@
+//! Where does the order of options matter?
+
+use serde_json::Value;
+
+use super::{OrderDecides, Question, example, minimal};
+use crate::owner::Owner;
+use crate::selection::Step;
+use crate::selector;
+
+/// Says how the order of options matters for this owner, with as little of the owner as possible.
+///
+/// `None` if it does not; then free keys promised what no owner can keep.
+pub(super) fn decides(
+    question: &Question<'_>,
+    resource: usize,
+    mut workload: Value,
+) -> Option<OrderDecides> {
+    contest(question, resource, &workload)?;
+    minimal::minimise(&mut workload, |smaller| {
+        contest(question, resource, smaller).is_some()
+    });
+    let (first, best) = contest(question, resource, &workload)?;
+    Some(OrderDecides {
+        resource,
+        first,
+        best,
+        workload,
+    })
+}
+
+/// Returns the option that is chosen and those that score best, if they are not the same.
+fn contest(
+    question: &Question<'_>,
+    resource: usize,
+    workload: &Value,
+) -> Option<(usize, Vec<usize>)> {
+    let blueprint = question.blueprint;
+    let owner = example::read(blueprint.owner_kind, workload)?;
+    selector::score(&blueprint.selector, &owner)
+        .ok()
+        .flatten()?;
+    let steps = question.plan.choose(&owner);
+    let Step::Selected {
+        option: Some(first),
+    } = steps[resource]
+    else {
+        return None;
+    };
+    let scored = scores(question, resource, &owner, &steps);
+    let best = scored.iter().map(|(_, score)| *score).max()?;
+    let best: Vec<usize> = scored
+        .into_iter()
+        .filter(|(_, score)| *score == best)
+        .map(|(option, _)| option)
+        .collect();
+    (best != [first]).then_some((first, best))
+}
+
+/// Returns the options that are selected for an owner, with their scores.
+fn scores(
+    question: &Question<'_>,
+    resource: usize,
+    owner: &Owner,
+    steps: &[Step],
+) -> Vec<(usize, usize)> {
+    let options = question.blueprint.resources[resource].options().iter();
+    let choice = &question.circuit.resources[resource];
+    let scored =
+        options
+            .zip(&choice.options)
+            .enumerate()
+            .filter_map(|(index, (option, demands))| {
+                let mut producers = demands.producers.iter();
+                let score = match &option.selector {
+                    None => Some(0),
+                    Some(selector) => selector::score(selector, owner).ok().flatten(),
+                };
+                let is_fed = producers.all(|producer| steps[*producer].is_selected());
+                score.filter(|_| is_fed).map(|score| (index, score))
+            });
+    scored.collect()
+}

@@ -1,0 +1,7 @@
+//! Reachability and paths, held to brute force over all small owners.
+
+mod brute_force;
+mod extremes;
+mod findings;
+mod random;
+mod seed;
