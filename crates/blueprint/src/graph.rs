@@ -46,7 +46,7 @@ pub enum Fault {
         producers: [String; 2],
     },
     /// Resources wait for each other.
-    #[error("resources wait for each other: [{}]", .0.join(" -> "))]
+    #[error("resources wait for each other: [{}]", shown(.0))]
     Cycle(Vec<String>),
 }
 
@@ -61,6 +61,23 @@ impl Fault {
             Self::Cycle(_) => "ResourceCycle",
         }
     }
+}
+
+/// How many resources of a cycle a message names at each end.
+const SHOWN: usize = 5;
+
+/// Returns a cycle as messages show it; the middle of a long one is left out.
+fn shown(names: &[String]) -> String {
+    if names.len() <= 2 * SHOWN + 1 {
+        return names.join(" -> ");
+    }
+    let (first, last) = (&names[..SHOWN], &names[names.len() - SHOWN..]);
+    let hidden = names.len() - 2 * SHOWN;
+    format!(
+        "{} -> ({hidden} more) -> {}",
+        first.join(" -> "),
+        last.join(" -> ")
+    )
 }
 
 /// Returns the indexes of the resources so that every producer stands before its consumers.

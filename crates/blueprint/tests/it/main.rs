@@ -1,4 +1,6 @@
 //! The blueprint crate from outside.
 
 mod crds;
+mod random;
 mod reach;
+mod selection;
