@@ -25,6 +25,7 @@ pub mod path;
 pub mod reach;
 pub mod realization;
 pub mod retirement;
+pub mod runs;
 pub mod selection;
 pub mod selector;
 pub mod stamp;

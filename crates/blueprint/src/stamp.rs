@@ -1,15 +1,17 @@
 //! From a template to the object that is written to the cluster.
 
+mod placement;
+
 use serde_json::{Map, Value, json};
 
 use crate::blueprint::{Blueprint, Input, InputKind, Resource, Templates};
 use crate::interpolate::{self, interpolate};
-use crate::model::Lifecycle;
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::owner::Owner;
 use crate::params;
 use crate::template::{Body, Template};
-use crate::yaml;
+
+pub(crate) use placement::Placement;
 
 /// The annotation that remembers what was applied, so that nothing is applied twice.
 pub const APPLIED_ANNOTATION: &str = "pathline.dev/applied";
@@ -17,18 +19,18 @@ pub const APPLIED_ANNOTATION: &str = "pathline.dev/applied";
 /// The label by which stamped objects are found.
 pub const RESOURCE_NAME_LABEL: &str = "carto.run/resource-name";
 
+/// The label that tells runs from objects that are changed.
+pub const LIFECYCLE_LABEL: &str = "carto.run/template-lifecycle";
+
 /// Says why a template could not be stamped.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The template has neither a body nor ytt, or both.
     #[error("invalid template: must specify one of template or ytt")]
     Undecided,
-    /// The template is written in ytt.
-    #[error("ytt templates are not supported; write the template with $(...)$")]
-    Ytt,
-    /// The template makes a new object for each change.
-    #[error("lifecycle [{0}] is not supported; use [mutable]")]
-    Lifecycle(&'static str),
+    /// The ytt program could not make an object of the template; this is what it said.
+    #[error("unable to apply ytt template: {0}")]
+    Ytt(String),
     /// A `$(...)$` could not be filled in.
     #[error(transparent)]
     Interpolate(#[from] interpolate::Error),
@@ -61,42 +63,29 @@ pub struct Stamp<'a> {
 }
 
 impl Stamp<'_> {
-    /// Renders the object: filled in, in the owner's namespace, labelled, owned and remembered.
-    pub fn render(&self) -> Result<Value, Error> {
-        let body = match (&self.template.body, self.template.lifecycle) {
-            (Body::Undecided, _) => return Err(Error::Undecided),
-            (Body::Ytt(_), _) => return Err(Error::Ytt),
-            (_, Lifecycle::Immutable) => return Err(Error::Lifecycle("immutable")),
-            (_, Lifecycle::Tekton) => return Err(Error::Lifecycle("tekton")),
-            (Body::Interpolated(body), Lifecycle::Mutable) => body,
-        };
-        let labels = self.labels();
-        let mut object = interpolate(body, &self.context(&labels))?;
-        check_identity(&object)?;
-        let metadata = section(&mut object, "metadata", "metadata")?;
-        self.place(metadata)?;
-        let written = metadata.entry("labels").or_insert_with(|| json!({}));
-        let written = written.as_object_mut().ok_or(MALFORMED_LABELS)?;
-        written.extend(labels);
-        metadata.insert(
-            "ownerReferences".to_owned(),
-            json!([self.owner.reference()]),
-        );
-        remember(&mut object)?;
-        Ok(object)
+    /// Fills in the `$(...)$` of a template body; [`Stamp::finish`] makes an object to write of it.
+    pub fn interpolate(&self, body: &Value) -> Result<Value, Error> {
+        Ok(interpolate(body, &self.context())?)
     }
 
-    /// Puts the object into the namespace of its owner.
-    fn place(&self, metadata: &mut Map<String, Value>) -> Result<(), Error> {
-        let written = metadata
-            .get("namespace")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        if !written.is_empty() && written != self.owner.namespace {
-            return Err(Error::Namespace);
+    /// Renders a template that is not written in ytt: filled in, placed, labelled, owned, remembered.
+    pub fn render(&self) -> Result<Value, Error> {
+        match &self.template.body {
+            Body::Interpolated(body) => self.finish(self.interpolate(body)?),
+            Body::Ytt(_) => Err(Error::Ytt("it needs the program ytt".to_owned())),
+            Body::Undecided => Err(Error::Undecided),
         }
-        metadata.insert("namespace".to_owned(), json!(self.owner.namespace));
-        Ok(())
+    }
+
+    /// Makes a rendered body an object of its owner: placed, labelled, owned and remembered.
+    pub fn finish(&self, object: Value) -> Result<Value, Error> {
+        let placement = Placement {
+            namespace: &self.owner.namespace,
+            labels: self.labels(),
+            owner: self.owner.reference(),
+            lifecycle: self.template.lifecycle,
+        };
+        placement.finish(object)
     }
 
     fn labels(&self) -> Map<String, Value> {
@@ -118,15 +107,18 @@ impl Stamp<'_> {
                 self.template.kind().name(),
             ),
             ("carto.run/cluster-template-name".to_owned(), template),
-            ("carto.run/template-lifecycle".to_owned(), "mutable"),
+            (
+                LIFECYCLE_LABEL.to_owned(),
+                self.template.lifecycle.name(),
+            ),
         ]
         .map(|(label, value)| (label, json!(value)))
         .into_iter()
         .collect()
     }
 
-    /// Returns what `$(...)$` can refer to.
-    fn context(&self, labels: &Map<String, Value>) -> Value {
+    /// Returns what `$(...)$` and ytt can refer to.
+    pub fn context(&self) -> Value {
         let params = params::merge(
             &self.template.params,
             &self.blueprint.params,
@@ -137,7 +129,7 @@ impl Stamp<'_> {
         context.insert("workload".to_owned(), self.owner.object.clone());
         context.insert("deliverable".to_owned(), self.owner.object.clone());
         context.insert("params".to_owned(), Value::Object(params));
-        context.insert("labels".to_owned(), Value::Object(labels.clone()));
+        context.insert("labels".to_owned(), Value::Object(self.labels()));
         self.add_inputs(&mut context);
         Value::Object(context)
     }
@@ -197,58 +189,8 @@ fn holds(live: &Value, wanted: &Value) -> bool {
     }
 }
 
-const MALFORMED_LABELS: Error = Error::Malformed {
-    field: "metadata.labels",
-    wanted: "a map",
-};
-
 fn only(inputs: &Map<String, Value>) -> Option<&Value> {
     inputs.values().next().filter(|_| inputs.len() == 1)
-}
-
-fn check_identity(object: &Value) -> Result<(), Error> {
-    let is_text = |pointer: &str| {
-        object
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .is_some_and(|text| !text.is_empty())
-    };
-    let fields = [
-        ("/apiVersion", "apiVersion"),
-        ("/kind", "kind"),
-        ("/metadata/name", "metadata.name"),
-    ];
-    match fields.into_iter().find(|(pointer, _)| !is_text(pointer)) {
-        Some((_, field)) => Err(Error::Malformed {
-            field,
-            wanted: "a text",
-        }),
-        None => Ok(()),
-    }
-}
-
-fn section<'o>(
-    object: &'o mut Value,
-    key: &str,
-    field: &'static str,
-) -> Result<&'o mut Map<String, Value>, Error> {
-    let section = object.get_mut(key).and_then(Value::as_object_mut);
-    section.ok_or(Error::Malformed {
-        field,
-        wanted: "a map",
-    })
-}
-
-fn remember(object: &mut Value) -> Result<(), Error> {
-    let digest = output::digest(&yaml::document(object));
-    let metadata = section(object, "metadata", "metadata")?;
-    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
-    let annotations = annotations.as_object_mut().ok_or(Error::Malformed {
-        field: "metadata.annotations",
-        wanted: "a map",
-    })?;
-    annotations.insert(APPLIED_ANNOTATION.to_owned(), Value::String(digest));
-    Ok(())
 }
 
 #[cfg(test)]
@@ -438,22 +380,37 @@ mod tests {
     }
 
     #[test]
-    fn templates_of_a_kind_that_is_not_supported_are_refused() {
+    fn templates_that_do_not_say_how_are_refused() {
         let body = config_map(json!({}));
         let refused = |spec| case(spec).render().unwrap_err();
-        assert_eq!(refused(json!({"ytt": "x"})), Error::Ytt);
         assert_eq!(refused(json!({})), Error::Undecided);
         assert_eq!(
             refused(json!({"template": body, "ytt": "x"})),
             Error::Undecided
         );
+        assert!(matches!(refused(json!({"ytt": "x"})), Error::Ytt(_)));
+    }
+
+    #[test]
+    fn a_run_is_named_after_what_it_was_made_from() {
+        let run = |value: &str, lifecycle: &str, metadata: Value| {
+            let mut body = config_map(json!({"value": value}));
+            body["metadata"] = metadata;
+            case(json!({"template": body, "lifecycle": lifecycle})).render()
+        };
+        let generated = || json!({"generateName": "build-"});
+        let first = run("1", "immutable", generated()).unwrap();
+        let name = |object: &Value| object["metadata"]["name"].as_str().unwrap().to_owned();
+        assert!(name(&first).starts_with("build-") && name(&first).len() > "build-".len());
+        assert_eq!(first["metadata"]["labels"][LIFECYCLE_LABEL], "immutable");
+        assert_eq!(first, run("1", "immutable", generated()).unwrap());
+        let changed = run("2", "immutable", generated()).unwrap();
+        assert_ne!(name(&first), name(&changed));
+        let named = run("1", "tekton", json!({"name": "build"})).unwrap();
+        assert!(name(&named).starts_with("build-"), "a name is a prefix");
         assert_eq!(
-            refused(json!({"template": body, "lifecycle": "tekton"})),
-            Error::Lifecycle("tekton")
-        );
-        assert_eq!(
-            refused(json!({"template": body, "lifecycle": "immutable"})),
-            Error::Lifecycle("immutable")
+            run("1", "tekton", json!({})).unwrap_err().to_string(),
+            "invalid template: the object needs a text at [metadata.generateName]"
         );
     }
 

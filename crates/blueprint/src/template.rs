@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::model::{
     ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate, ClusterSourceTemplate,
-    ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion, ObservedMatch, TemplateParam,
-    TemplateSpec,
+    ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion, ObservedMatch, RetentionPolicy,
+    TemplateParam, TemplateSpec,
 };
+use crate::runs;
 
 /// The kinds of templates, by what they give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,6 +59,8 @@ pub struct Template {
     pub health_rule: Option<HealthRule>,
     /// Whether the stamped object is changed or replaced by a new one.
     pub lifecycle: Lifecycle,
+    /// How many finished runs are kept, if each change makes a new one.
+    pub retention: RetentionPolicy,
     /// What is read from the stamped object; the kind of the template is the kind of this.
     pub output: OutputRule,
 }
@@ -116,8 +119,9 @@ impl Template {
                 (None, None) | (Some(_), Some(_)) => Body::Undecided,
             },
             params: spec.params.unwrap_or_default(),
-            health_rule: spec.health_rule,
+            health_rule: spec.health_rule.or_else(|| runs::default_rule(spec.lifecycle)),
             lifecycle: spec.lifecycle,
+            retention: spec.retention_policy.unwrap_or(runs::RETENTION),
             output,
         }
     }

@@ -150,6 +150,17 @@ pub enum Lifecycle {
     Tekton,
 }
 
+impl Lifecycle {
+    /// Returns the lifecycle as the API spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mutable => "mutable",
+            Self::Immutable => "immutable",
+            Self::Tekton => "tekton",
+        }
+    }
+}
+
 /// How many finished objects are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
