@@ -15,12 +15,6 @@ use crate::template::TemplateKind;
 /// The annotation that says when a run was asked for, finer than a creation time can.
 pub const STARTED_ANNOTATION: &str = "pathline.dev/run-started";
 
-/// How many runs are kept if nobody says.
-pub const RETENTION: RetentionPolicy = RetentionPolicy {
-    max_failed_runs: 10,
-    max_successful_runs: 10,
-};
-
 /// Names longer than this fit no label, and some kinds refuse them.
 const NAME_LIMIT: usize = 63;
 
@@ -31,7 +25,10 @@ const DIGEST_CHARACTERS: usize = 10;
 pub fn name(prefix: &str, digest: &str) -> String {
     let hex = digest.rsplit(':').next().unwrap_or(digest);
     let suffix = &hex[..hex.len().min(DIGEST_CHARACTERS)];
-    let prefix: String = prefix.chars().take(NAME_LIMIT - DIGEST_CHARACTERS).collect();
+    let prefix: String = prefix
+        .chars()
+        .take(NAME_LIMIT - DIGEST_CHARACTERS)
+        .collect();
     format!("{prefix}{suffix}")
 }
 
@@ -82,7 +79,9 @@ impl<'o> Runs<'o> {
             .iter()
             .filter(|run| run.health == ConditionStatus::True);
         let current = healthy.clone().find(|run| run.is_current);
-        current.or_else(|| healthy.clone().next()).map(|run| run.object)
+        current
+            .or_else(|| healthy.clone().next())
+            .map(|run| run.object)
     }
 
     /// Returns the runs that are too many. The current one, and those that have not ended, stay.
@@ -150,7 +149,11 @@ mod tests {
             (&[("a", "True"), ("b", "Unknown")], "b", Some("a")),
             (&[("a", "True"), ("b", "False")], "b", Some("a")),
             (&[("a", "True"), ("b", "True")], "a", Some("a")),
-            (&[("a", "False"), ("b", "True"), ("c", "True")], "a", Some("c")),
+            (
+                &[("a", "False"), ("b", "True"), ("c", "True")],
+                "a",
+                Some("c"),
+            ),
             (&[("a", "True")], "not created yet", Some("a")),
         ];
         for (states, current, expected) in rows {
@@ -189,7 +192,11 @@ mod tests {
         let expired = |current| names(&Runs::new(&runs, Some(&rule()), current).expired(&keep_one));
         assert_eq!(expired("bad-2"), ["good-1", "bad-1"]);
         assert_eq!(expired("good-1"), ["bad-1"], "A, B, and A again");
-        assert!(Runs::new(&runs, Some(&rule()), "").expired(&RETENTION).is_empty());
+        assert!(
+            Runs::new(&runs, Some(&rule()), "")
+                .expired(&RetentionPolicy::default())
+                .is_empty()
+        );
     }
 
     #[test]
@@ -200,7 +207,11 @@ mod tests {
             max_failed_runs: 1,
             max_successful_runs: 1,
         };
-        assert!(Runs::new(&runs, Some(&rule()), "new").expired(&keep_one).is_empty());
+        assert!(
+            Runs::new(&runs, Some(&rule()), "new")
+                .expired(&keep_one)
+                .is_empty()
+        );
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub const APPLIED_ANNOTATION: &str = "pathline.dev/applied";
 /// The label by which stamped objects are found.
 pub const RESOURCE_NAME_LABEL: &str = "carto.run/resource-name";
 
+/// The annotation that names the template of an object, as `KIND/NAME`.
+pub const TEMPLATE_ANNOTATION: &str = "pathline.dev/template";
+
 /// The label that tells runs from objects that are changed.
 pub const LIFECYCLE_LABEL: &str = "carto.run/template-lifecycle";
 
@@ -82,6 +85,7 @@ impl Stamp<'_> {
         let placement = Placement {
             namespace: &self.owner.namespace,
             labels: self.labels(),
+            template: format!("{}/{}", self.template.kind().name(), self.template.name),
             owner: self.owner.reference(),
             lifecycle: self.template.lifecycle,
         };
@@ -107,10 +111,7 @@ impl Stamp<'_> {
                 self.template.kind().name(),
             ),
             ("carto.run/cluster-template-name".to_owned(), template),
-            (
-                LIFECYCLE_LABEL.to_owned(),
-                self.template.lifecycle.name(),
-            ),
+            (LIFECYCLE_LABEL.to_owned(), self.template.lifecycle.name()),
         ]
         .map(|(label, value)| (label, json!(value)))
         .into_iter()

@@ -119,9 +119,11 @@ impl Template {
                 (None, None) | (Some(_), Some(_)) => Body::Undecided,
             },
             params: spec.params.unwrap_or_default(),
-            health_rule: spec.health_rule.or_else(|| runs::default_rule(spec.lifecycle)),
+            health_rule: spec
+                .health_rule
+                .or_else(|| runs::default_rule(spec.lifecycle)),
             lifecycle: spec.lifecycle,
-            retention: spec.retention_policy.unwrap_or(runs::RETENTION),
+            retention: spec.retention_policy.unwrap_or_default(),
             output,
         }
     }

@@ -76,7 +76,7 @@ async fn report_one(
     listed: &Listed,
 ) -> Result<(), calls::Error> {
     let now = Time(Timestamp::now());
-    let verdicts = catalogue.judge(&listed.blueprint);
+    let verdicts = catalogue.judge(listed);
     let status = BlueprintStatus {
         conditions: conditions::with_times(verdicts, &listed.status.conditions, &now),
         observed_generation: listed.generation,

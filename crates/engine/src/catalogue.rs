@@ -10,24 +10,28 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::conditions::{self, Verdict};
+use pathline_blueprint::graph::Fault;
 use pathline_blueprint::model::{
     BlueprintStatus, ClusterConfigTemplate, ClusterDelivery, ClusterDeploymentTemplate,
-    ClusterImageTemplate, ClusterSourceTemplate, ClusterSupplyChain, ClusterTemplate, GROUP,
+    ClusterImageTemplate, ClusterRunTemplate, ClusterRunTemplateSpec, ClusterSourceTemplate,
+    ClusterSupplyChain, ClusterTemplate, GROUP,
 };
-use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::selection::Plan;
+use pathline_blueprint::selector;
 use pathline_blueprint::template::{Template, TemplateKind};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::shelf::Shelf;
-use crate::wakeups::Wakeups;
+use crate::wakeups::{Used, Wakeups};
 
 /// A blueprint with what it last reported of itself.
-#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Listed {
     pub(crate) blueprint: Blueprint,
+    /// The blueprint prepared for its owners, or why it cannot be.
+    pub(crate) plan: Result<Plan, Fault>,
     pub(crate) generation: Option<i64>,
     pub(crate) status: BlueprintStatus,
 }
@@ -40,6 +44,7 @@ pub(crate) struct Catalogue {
     supply_chains: Shelf<Read<Listed>>,
     deliveries: Shelf<Read<Listed>>,
     templates: [(TemplateKind, Shelf<Read<Template>>); 5],
+    run_templates: Shelf<Read<ClusterRunTemplateSpec>>,
     changes: watch::Sender<u64>,
 }
 
@@ -49,6 +54,7 @@ impl Default for Catalogue {
             supply_chains: Shelf::default(),
             deliveries: Shelf::default(),
             templates: TemplateKind::ALL.map(|kind| (kind, Shelf::default())),
+            run_templates: Shelf::default(),
             changes: watch::Sender::new(0),
         }
     }
@@ -73,8 +79,9 @@ impl Catalogue {
     }
 
     /// Judges whether a blueprint can be used: the conditions it reports, `Ready` last.
-    pub(crate) fn judge(&self, blueprint: &Blueprint) -> Vec<Verdict> {
-        let missing: Vec<&str> = blueprint
+    pub(crate) fn judge(&self, listed: &Listed) -> Vec<Verdict> {
+        let missing: Vec<&str> = listed
+            .blueprint
             .templates()
             .filter(|(resource, name)| {
                 self.template_shelf(resource.template_kind)
@@ -83,13 +90,14 @@ impl Catalogue {
             })
             .map(|(resource, _)| resource.name.as_str())
             .collect();
-        conditions::of_blueprint(&missing, Plan::new(blueprint).err().as_ref())
+        conditions::of_blueprint(&missing, listed.plan.as_ref().err())
     }
 
     /// Waits until everything there was at the start is known.
     pub(crate) async fn filled(&self) {
         self.supply_chains.filled().await;
         self.deliveries.filled().await;
+        self.run_templates.filled().await;
         join_all(self.templates.iter().map(|(_, shelf)| shelf.filled())).await;
     }
 
@@ -98,43 +106,85 @@ impl Catalogue {
         self.changes.subscribe()
     }
 
-    /// Follows the cluster until told to stop, and wakes the owners that a change may concern.
+    /// Follows the cluster until told to stop, and wakes those whom a change concerns.
     pub(crate) async fn follow(
         self: Arc<Self>,
         client: Client,
         wakeups: Wakeups,
         stop: CancellationToken,
     ) {
+        let (catalogue, wakeups) = (&self, &wakeups);
         let templates = self.templates.iter().map(|(kind, shelf)| {
             let events = watch_kind(&client, kind.name(), None, &stop);
             shelf.follow(
                 events,
                 |object| read_template(*kind, object),
-                |old, new| {
-                    self.touched(&wakeups, &OwnerKind::ALL, old != new);
-                },
+                move |name, old, new| catalogue.template_changed(wakeups, *kind, name, old, new),
             )
         });
         let blueprints = OwnerKind::ALL.map(|kind| {
             let plural = (kind == OwnerKind::Deliverable).then_some("clusterdeliveries");
             let events = watch_kind(&client, kind.blueprint_kind(), plural, &stop);
-            let (catalogue, wakeups) = (&self, &wakeups);
             self.blueprint_shelf(kind).follow(
                 events,
                 move |object| read_blueprint(kind, object),
-                move |old, new| {
-                    let is_changed = rules_of(old) != rules_of(new);
-                    catalogue.touched(wakeups, &[kind], is_changed);
-                },
+                move |_, old, new| catalogue.blueprint_changed(wakeups, kind, old, new),
             )
         });
-        tokio::join!(join_all(templates), join_all(blueprints));
+        let run_templates = self.run_templates.follow(
+            watch_kind(&client, "ClusterRunTemplate", None, &stop),
+            read_run_template,
+            |name, old, new| {
+                if old != new {
+                    wakeups.wake_users(&Used::RunTemplate(name.to_owned()));
+                }
+            },
+        );
+        tokio::join!(join_all(templates), join_all(blueprints), run_templates);
     }
 
-    fn touched(&self, wakeups: &Wakeups, kinds: &[OwnerKind], is_changed: bool) {
+    /// Wakes the owners that stamp with a template and, if it came or went, those whose blueprint
+    /// names it: the blueprint may be ready now, or no longer.
+    fn template_changed(
+        &self,
+        wakeups: &Wakeups,
+        kind: TemplateKind,
+        name: &str,
+        old: Option<&Read<Template>>,
+        new: Option<&Read<Template>>,
+    ) {
         self.changes.send_modify(|count| *count += 1);
-        for kind in kinds.iter().filter(|_| is_changed) {
-            wakeups.wake_all(*kind);
+        if old == new {
+            return;
+        }
+        wakeups.wake_users(&Used::Template(kind, name.to_owned()));
+        if old.is_some() == new.is_some() {
+            return;
+        }
+        for owners in OwnerKind::ALL {
+            for listed in self.blueprints(owners) {
+                let mut templates = listed.blueprint.templates();
+                if templates.any(|(resource, used)| resource.template_kind == kind && used == name)
+                {
+                    wake_selected(wakeups, owners, &[&listed.blueprint]);
+                }
+            }
+        }
+    }
+
+    /// Wakes the owners that a blueprint selects, or selected before.
+    fn blueprint_changed(
+        &self,
+        wakeups: &Wakeups,
+        kind: OwnerKind,
+        old: Option<&Read<Listed>>,
+        new: Option<&Read<Listed>>,
+    ) {
+        self.changes.send_modify(|count| *count += 1);
+        let (old, new) = (rules_of(old), rules_of(new));
+        if old != new {
+            let rules: Vec<&Blueprint> = old.into_iter().chain(new).collect();
+            wake_selected(wakeups, kind, &rules);
         }
     }
 
@@ -157,6 +207,22 @@ impl Catalogue {
 fn rules_of(read: Option<&Read<Listed>>) -> Option<&Blueprint> {
     read.and_then(|read| read.as_ref().ok())
         .map(|listed| &listed.blueprint)
+}
+
+/// Wakes the owners that one of the blueprints selects, or would if its selector were right.
+fn wake_selected(wakeups: &Wakeups, kind: OwnerKind, blueprints: &[&Blueprint]) {
+    let is_other = |owner: &Owner, blueprint: &Blueprint| {
+        selector::score(&blueprint.selector, owner).is_ok_and(|score| score.is_none())
+    };
+    wakeups.wake_where(kind, |object| {
+        let value = serde_json::to_value(object).unwrap_or_default();
+        // What cannot be read is looked at, so that it can say so.
+        Owner::read(kind, value).map_or(true, |owner| {
+            blueprints
+                .iter()
+                .any(|blueprint| !is_other(&owner, blueprint))
+        })
+    });
 }
 
 fn watch_kind(
@@ -184,6 +250,7 @@ fn read_blueprint(kind: OwnerKind, object: DynamicObject) -> Read<Listed> {
         OwnerKind::Deliverable => parse::<ClusterDelivery>(object)?.into(),
     };
     Ok(Arc::new(Listed {
+        plan: Plan::new(&blueprint),
         blueprint,
         generation,
         status,
@@ -199,6 +266,10 @@ fn read_template(kind: TemplateKind, object: DynamicObject) -> Read<Template> {
         TemplateKind::Plain => parse::<ClusterTemplate>(object)?.into(),
     };
     Ok(Arc::new(template))
+}
+
+fn read_run_template(object: DynamicObject) -> Read<ClusterRunTemplateSpec> {
+    Ok(Arc::new(parse::<ClusterRunTemplate>(object)?.spec))
 }
 
 fn parse<K: kube::Resource + DeserializeOwned>(object: DynamicObject) -> Result<K, String> {

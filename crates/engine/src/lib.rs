@@ -11,7 +11,10 @@ mod calls;
 mod catalogue;
 mod clients;
 mod connection;
+mod following;
+mod metrics;
 mod owner;
+mod queue;
 mod shelf;
 mod stamped;
 mod wakeups;
@@ -30,6 +33,8 @@ pub use crate::connection::Connection;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
 
+pub use crate::metrics::Metrics;
+
 /// The name under which Pathline owns the fields it writes.
 pub const FIELD_MANAGER: &str = "pathline";
 
@@ -44,6 +49,19 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// Whether to run the workers, which only the embedded cluster needs.
     pub workers: bool,
+    /// What the engine counts into; a handle that the caller may register.
+    pub metrics: Metrics,
+}
+
+impl Options {
+    /// Returns what an engine without workers needs.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            workers: false,
+            metrics: Metrics::default(),
+        }
+    }
 }
 
 /// Says why the engine stopped before it was told to.
@@ -68,7 +86,8 @@ impl Engine {
     ) -> Result<(), Error> {
         let stop = shutdown.child_token();
         let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
-        start_owners(&connection, &stop, &mut loops);
+        let connection = connection.map(|client| options.metrics.count(client));
+        start_owners(&connection, &options.metrics, &stop, &mut loops);
         if options.workers {
             let running = workers::run(
                 connection.client().clone(),
@@ -92,12 +111,13 @@ impl Engine {
 /// Starts what realizes owners: their queues, the catalogue, and the watches on what they stamp.
 fn start_owners(
     connection: &Connection,
+    metrics: &Metrics,
     stop: &CancellationToken,
     loops: &mut JoinSet<Result<(), Error>>,
 ) {
     let client = connection.client();
     let clients = Clients::new(connection.clone());
-    let (wakeups, queues) = Wakeups::new();
+    let (wakeups, [workloads, deliverables, _]) = Wakeups::new(metrics);
     let catalogue = Arc::new(Catalogue::default());
     let watches = Arc::new(Watches::new(client.clone(), wakeups.clone(), stop.clone()));
     let infallible = |running| async {
@@ -120,7 +140,8 @@ fn start_owners(
         wakeups.clone(),
         stop.clone(),
     ))));
-    for (kind, queue) in OwnerKind::ALL.into_iter().zip(queues) {
+    let lanes = [workloads, deliverables];
+    for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
         let context = owner::Context {
             kind,
             client: client.clone(),
@@ -129,7 +150,7 @@ fn start_owners(
             watches: watches.clone(),
             wakeups: wakeups.clone(),
         };
-        loops.spawn(infallible(boxed(owner::run(context, queue, stop.clone()))));
+        loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
     }
     loops.spawn(infallible(boxed(async move { watches.ended().await })));
 }

@@ -4,38 +4,33 @@
 //! and again after a while when something failed. Nothing is polled.
 
 mod realize;
-mod retries;
 mod status;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
-use futures::StreamExt;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::Client;
 use kube::api::DynamicObject;
-use kube::runtime::controller::{self, Action, ReconcileRequest, applier};
-use kube::runtime::reflector::{ObjectRef, store::Writer};
-use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Client, ResourceExt};
+use kube::runtime::reflector::Store;
 use pathline_blueprint::account::Account;
 use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
 use pathline_blueprint::owner::{self, Owner, OwnerKind};
 use pathline_blueprint::selection;
-use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls;
 use crate::catalogue::Catalogue;
 use crate::clients::{self, Clients};
-use crate::wakeups::{OwnerRef, Queue, Wakeups, owner_resource};
+use crate::following::follow;
+use crate::queue::{Key, Next};
+use crate::wakeups::{self, LaneEnd, Reconciled, Wakeups};
 use crate::watches::Watches;
-use retries::Retries;
 use status::Status;
 
 /// How many owners of a kind are looked at side by side.
-const CONCURRENCY: u16 = 8;
+const CONCURRENCY: usize = 8;
 
 /// What the loop needs of the rest of the engine.
 pub(crate) struct Context {
@@ -64,98 +59,52 @@ enum Error {
 
 struct Loop {
     context: Context,
-    retries: Retries,
+    owners: Store<DynamicObject>,
 }
 
 /// Runs the loop until told to stop; what has been started is finished.
-pub(crate) async fn run(context: Context, queue: Queue, stop: CancellationToken) {
-    let kind = context.kind;
-    let owners = queue.owners.as_reader();
+pub(crate) async fn run(context: Context, lane: LaneEnd, stop: CancellationToken) {
+    let kind = context.kind.into();
+    let (client, wakeups) = (context.client.clone(), context.wakeups.clone());
     let this = Arc::new(Loop {
+        owners: lane.objects.as_reader(),
         context,
-        retries: Retries::default(),
     });
-    let following = follow(this.clone(), queue.owners, stop.clone());
-    let requests = UnboundedReceiverStream::new(queue.wakeups)
-        .map(|owner| Ok::<_, Infallible>(ReconcileRequest::from(owner)))
-        .take_until(stop.clone().cancelled_owned());
-    let reconciling = applier(
-        |object, this| Box::pin(reconcile(object, this)),
-        |object, error, this: Arc<Loop>| {
-            let delay = this.retries.next(&reference(kind, &object));
-            tracing::info!(
-                owner = %object.name_any(),
-                error = error as &dyn std::error::Error,
-                ?delay,
-                "tried again later"
-            );
-            Action::requeue(delay)
-        },
-        this.clone(),
-        owners,
-        requests,
-        controller::Config::default().concurrency(CONCURRENCY),
-    );
-    // Failures have been logged by the policy above, and an owner that is gone needs nothing.
-    let reconciling = reconciling.for_each(|_| std::future::ready(()));
-    let reconciling = async {
+    let following = follow(kind, client, wakeups, lane.objects, stop.clone());
+    let looking = async {
         // Before everything is listed, a template that is merely unknown would look missing.
-        if stop
-            .run_until_cancelled(this.context.catalogue.filled())
-            .await
-            .is_some()
-        {
-            reconciling.await;
+        let filled = this.context.catalogue.filled();
+        if stop.run_until_cancelled(filled).await.is_none() {
+            return;
         }
-    };
-    tokio::join!(following, reconciling);
-}
-
-/// Keeps the cache of owners, and wakes those that change.
-async fn follow(this: Arc<Loop>, mut owners: Writer<DynamicObject>, stop: CancellationToken) {
-    let resource = owner_resource(this.context.kind);
-    let api: Api<DynamicObject> = Api::all_with(this.context.client.clone(), &resource);
-    let events = watcher(api, watcher::Config::default()).default_backoff();
-    let events = events.modify(|object| object.managed_fields_mut().clear());
-    let mut events = std::pin::pin!(events.take_until(stop.cancelled_owned()));
-    while let Some(event) = events.next().await {
-        let event = match event {
-            Ok(event) => event,
-            Err(error) => {
-                tracing::warn!(kind = resource.kind, %error, "a watch failed; it is tried again");
-                continue;
-            }
+        let look = |key| {
+            let this = this.clone();
+            async move { this.look(key).await }
         };
-        owners.apply_watcher_event(&event);
-        match event {
-            watcher::Event::Apply(owner) => this.wake(&owner),
-            watcher::Event::Delete(owner) => {
-                this.retries.forget(&reference(this.context.kind, &owner))
-            }
-            watcher::Event::InitDone => this.context.wakeups.wake_all(this.context.kind),
-            watcher::Event::Init | watcher::Event::InitApply(_) => {}
-        }
-    }
-}
-
-fn reference(kind: OwnerKind, owner: &DynamicObject) -> OwnerRef {
-    ObjectRef::from_obj_with(owner, owner_resource(kind))
-}
-
-async fn reconcile(object: Arc<DynamicObject>, this: Arc<Loop>) -> Result<Action, Error> {
-    if object.metadata.deletion_timestamp.is_none() {
-        this.reconcile(&object).await?;
-    }
-    this.retries.forget(&reference(this.context.kind, &object));
-    Ok(Action::await_change())
+        lane.queue.work(CONCURRENCY, stop.clone(), look).await;
+    };
+    tokio::join!(following, looking);
 }
 
 impl Loop {
-    fn wake(&self, owner: &DynamicObject) {
-        let namespace = owner.namespace().unwrap_or_default();
-        self.context
-            .wakeups
-            .wake(self.context.kind, &namespace, &owner.name_any());
+    /// Looks at one owner, if it is still there.
+    async fn look(&self, key: Key) -> Next {
+        let kind = Reconciled::from(self.context.kind);
+        let Some(object) = wakeups::find(&self.owners, kind, &key) else {
+            self.context.wakeups.forget(kind, &key);
+            return Next::Wait;
+        };
+        if object.metadata.deletion_timestamp.is_some() {
+            return Next::Wait;
+        }
+        match self.reconcile(&object).await {
+            Ok(()) => Next::Wait,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::info!(owner = key.name, error, "tried again later");
+                Next::Retry
+            }
+        }
     }
 
     /// Realizes one owner as far as it can be, and reports how far that is.
@@ -178,8 +127,10 @@ impl Loop {
         let now = Time(Timestamp::now());
         let listed = self.context.catalogue.blueprints(owner.kind);
         let blueprints = listed.iter().map(|listed| &listed.blueprint);
-        let blueprint = match selection::choose_blueprint(owner, blueprints) {
-            Ok(blueprint) => blueprint,
+        let listed = match selection::choose_blueprint(owner, blueprints) {
+            Ok(chosen) => listed
+                .iter()
+                .find(|listed| listed.blueprint.name == chosen.name),
             Err(why) => {
                 status.conclude(
                     conditions::of_owner(owner, &Happened::NoBlueprint(&why)),
@@ -188,8 +139,10 @@ impl Loop {
                 return Ok(());
             }
         };
+        let listed = listed.expect("the blueprint was chosen from these");
+        let blueprint = &listed.blueprint;
         status.name_blueprint(&blueprint.name);
-        let readiness = self.context.catalogue.judge(blueprint);
+        let readiness = self.context.catalogue.judge(listed);
         let not_ready = readiness
             .last()
             .filter(|ready| ready.status != ConditionStatus::True);
@@ -216,7 +169,7 @@ impl Loop {
                 };
             }
         };
-        let realized = realize::all(&client, &self.context, owner, blueprint).await;
+        let realized = realize::all(&client, &self.context, owner, listed).await;
         let resources = realized.resources;
         let happened = Happened::Realized {
             blueprint: &blueprint.name,

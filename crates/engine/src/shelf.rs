@@ -45,12 +45,12 @@ impl<T> Shelf<T> {
 
     /// Keeps the shelf as the events of a watch say, until they end.
     ///
-    /// `read` turns an object into what is kept; `touched` is told the old and the new item.
+    /// `read` turns an object into what is kept; `touched` is told the name, the old and the new item.
     pub(crate) async fn follow(
         &self,
         events: impl Stream<Item = watcher::Result<watcher::Event<DynamicObject>>>,
         read: impl Fn(DynamicObject) -> T,
-        touched: impl Fn(Option<&T>, Option<&T>),
+        touched: impl Fn(&str, Option<&T>, Option<&T>),
     ) {
         let mut events = std::pin::pin!(events);
         let mut listing = BTreeMap::new();
@@ -58,12 +58,13 @@ impl<T> Shelf<T> {
             match event {
                 Ok(watcher::Event::Apply(object)) => {
                     let (name, item) = (object.name_any(), Arc::new(read(object)));
-                    let old = self.items.write().insert(name, item.clone());
-                    touched(old.as_deref(), Some(&item));
+                    let old = self.items.write().insert(name.clone(), item.clone());
+                    touched(&name, old.as_deref(), Some(&item));
                 }
                 Ok(watcher::Event::Delete(object)) => {
-                    let old = self.items.write().remove(&object.name_any());
-                    touched(old.as_deref(), None);
+                    let name = object.name_any();
+                    let old = self.items.write().remove(&name);
+                    touched(&name, old.as_deref(), None);
                 }
                 Ok(watcher::Event::Init) => listing.clear(),
                 Ok(watcher::Event::InitApply(object)) => {
@@ -81,15 +82,15 @@ impl<T> Shelf<T> {
     fn replace(
         &self,
         listing: BTreeMap<String, Arc<T>>,
-        touched: &impl Fn(Option<&T>, Option<&T>),
+        touched: &impl Fn(&str, Option<&T>, Option<&T>),
     ) {
         let old = std::mem::replace(&mut *self.items.write(), listing);
         let listing = self.items.read().clone();
         for (name, item) in &listing {
-            touched(old.get(name).map(AsRef::as_ref), Some(item));
+            touched(name, old.get(name).map(AsRef::as_ref), Some(item));
         }
-        for (_, item) in old.iter().filter(|(name, _)| !listing.contains_key(*name)) {
-            touched(Some(item), None);
+        for (name, item) in old.iter().filter(|(name, _)| !listing.contains_key(*name)) {
+            touched(name, Some(item), None);
         }
     }
 }

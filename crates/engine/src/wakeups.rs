@@ -1,90 +1,163 @@
 //! Who must be looked at again.
 
+mod index;
+
 use std::sync::Arc;
 
 use kube::api::DynamicObject;
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
+use parking_lot::Mutex;
 use pathline_blueprint::model::GROUP;
 use pathline_blueprint::owner::OwnerKind;
-use tokio::sync::mpsc;
 
-/// Names an owner in its queue.
-pub(crate) type OwnerRef = ObjectRef<DynamicObject>;
+use crate::metrics::Metrics;
+use crate::queue::{Key, Queue};
+use index::Index;
 
-/// Puts owners into the queues of their loops. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Wakeups {
-    lanes: Arc<[Lane; 2]>,
+pub(crate) use index::Used;
+
+/// The kinds that are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Reconciled {
+    Workload,
+    Deliverable,
+    Runnable,
 }
 
-struct Lane {
-    kind: OwnerKind,
-    queue: mpsc::UnboundedSender<OwnerRef>,
-    owners: Store<DynamicObject>,
-}
+impl Reconciled {
+    pub(crate) const ALL: [Self; 3] = [Self::Workload, Self::Deliverable, Self::Runnable];
 
-/// The receiving end of the wake-ups of one kind of owners, and the cache that its loop fills.
-pub(crate) struct Queue {
-    pub(crate) wakeups: mpsc::UnboundedReceiver<OwnerRef>,
-    pub(crate) owners: Writer<DynamicObject>,
-}
-
-/// Returns how the API names this kind of owners.
-pub(crate) fn owner_resource(kind: OwnerKind) -> ApiResource {
-    let plural = format!("{}s", kind.noun());
-    ApiResource::from_gvk_with_plural(
-        &GroupVersionKind::gvk(GROUP, "v1alpha1", kind.name()),
-        &plural,
-    )
-}
-
-impl Wakeups {
-    /// Makes the queues of both kinds, in the order of [`OwnerKind::ALL`].
-    pub(crate) fn new() -> (Self, [Queue; 2]) {
-        let [(one, one_queue), (other, other_queue)] = OwnerKind::ALL.map(lane);
-        (
-            Self {
-                lanes: Arc::new([one, other]),
-            },
-            [one_queue, other_queue],
-        )
-    }
-
-    /// Wakes one owner.
-    pub(crate) fn wake(&self, kind: OwnerKind, namespace: &str, name: &str) {
-        let owner = ObjectRef::new_with(name, owner_resource(kind)).within(namespace);
-        self.lane(kind).wake(owner);
-    }
-
-    /// Wakes every owner of a kind.
-    pub(crate) fn wake_all(&self, kind: OwnerKind) {
-        let lane = self.lane(kind);
-        for owner in lane.owners.state() {
-            lane.wake(ObjectRef::from_obj_with(&*owner, owner_resource(kind)));
+    /// Returns the kind as the API spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Workload => "Workload",
+            Self::Deliverable => "Deliverable",
+            Self::Runnable => "Runnable",
         }
     }
 
-    fn lane(&self, kind: OwnerKind) -> &Lane {
+    /// Returns how the API names this kind.
+    pub(crate) fn resource(self) -> ApiResource {
+        let gvk = GroupVersionKind::gvk(GROUP, "v1alpha1", self.name());
+        ApiResource::from_gvk_with_plural(&gvk, &format!("{}s", self.name().to_lowercase()))
+    }
+}
+
+impl From<OwnerKind> for Reconciled {
+    fn from(kind: OwnerKind) -> Self {
+        match kind {
+            OwnerKind::Workload => Self::Workload,
+            OwnerKind::Deliverable => Self::Deliverable,
+        }
+    }
+}
+
+/// Puts those into their queues whom a change concerns. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Wakeups {
+    lanes: Arc<[Lane; 3]>,
+}
+
+/// All that is known of one kind: who there is, who waits, and who uses what.
+struct Lane {
+    kind: Reconciled,
+    queue: Queue,
+    objects: Store<DynamicObject>,
+    uses: Mutex<Index>,
+}
+
+/// What the loop of one kind works with.
+pub(crate) struct LaneEnd {
+    pub(crate) queue: Queue,
+    pub(crate) objects: Writer<DynamicObject>,
+}
+
+impl Wakeups {
+    /// Makes the queues of all kinds, in the order of [`Reconciled::ALL`].
+    pub(crate) fn new(metrics: &Metrics) -> (Self, [LaneEnd; 3]) {
+        let [one, two, three] = Reconciled::ALL.map(|kind| lane(kind, metrics));
+        let lanes = Arc::new([one.0, two.0, three.0]);
+        (Self { lanes }, [one.1, two.1, three.1])
+    }
+
+    /// Wakes one.
+    pub(crate) fn wake(&self, kind: impl Into<Reconciled>, namespace: &str, name: &str) {
+        self.lane(kind.into()).queue.push(Key::new(namespace, name));
+    }
+
+    /// Wakes all of a kind.
+    pub(crate) fn wake_all(&self, kind: impl Into<Reconciled>) {
+        self.wake_where(kind, |_| true);
+    }
+
+    /// Wakes those of a kind that are so.
+    pub(crate) fn wake_where(
+        &self,
+        kind: impl Into<Reconciled>,
+        is_concerned: impl Fn(&DynamicObject) -> bool,
+    ) {
+        let lane = self.lane(kind.into());
+        for object in lane.objects.state() {
+            if is_concerned(&object) {
+                lane.queue.push(key_of(&object));
+            }
+        }
+    }
+
+    /// Wakes whoever uses this.
+    pub(crate) fn wake_users(&self, used: &Used) {
+        for lane in self.lanes.iter() {
+            for key in lane.uses.lock().users(used) {
+                lane.queue.push(key);
+            }
+        }
+    }
+
+    /// Notes what one uses, in place of what it used before.
+    ///
+    /// To be called *before* what is used is read: a change between the two would be missed.
+    pub(crate) fn note(&self, kind: impl Into<Reconciled>, key: &Key, used: Vec<Used>) {
+        self.lane(kind.into()).uses.lock().note(key, used);
+    }
+
+    /// Forgets one that is gone.
+    pub(crate) fn forget(&self, kind: impl Into<Reconciled>, key: &Key) {
+        self.note(kind, key, Vec::new());
+    }
+
+    fn lane(&self, kind: Reconciled) -> &Lane {
         let lane = self.lanes.iter().find(|lane| lane.kind == kind);
-        lane.expect("there is a lane for every kind of owners")
+        lane.expect("there is a lane for every kind")
     }
 }
 
-impl Lane {
-    fn wake(&self, owner: OwnerRef) {
-        // The loop that listens ends only when everything ends; then nobody needs to wake.
-        let _ = self.queue.send(owner);
+/// Returns how a queue names an object.
+pub(crate) fn key_of(object: &DynamicObject) -> Key {
+    let metadata = &object.metadata;
+    Key {
+        namespace: metadata.namespace.clone().unwrap_or_default(),
+        name: metadata.name.clone().unwrap_or_default(),
     }
 }
 
-fn lane(kind: OwnerKind) -> (Lane, Queue) {
-    let (queue, wakeups) = mpsc::unbounded_channel();
-    let owners = Writer::new(owner_resource(kind));
+/// Returns an object of a kind as the watch last saw it.
+pub(crate) fn find(
+    objects: &Store<DynamicObject>,
+    kind: Reconciled,
+    key: &Key,
+) -> Option<Arc<DynamicObject>> {
+    objects.get(&ObjectRef::new_with(&key.name, kind.resource()).within(&key.namespace))
+}
+
+fn lane(kind: Reconciled, metrics: &Metrics) -> (Lane, LaneEnd) {
+    let queue = Queue::new(metrics.queue(kind));
+    let objects = Writer::new(kind.resource());
     let lane = Lane {
         kind,
-        queue,
-        owners: owners.as_reader(),
+        queue: queue.clone(),
+        objects: objects.as_reader(),
+        uses: Mutex::default(),
     };
-    (lane, Queue { wakeups, owners })
+    (lane, LaneEnd { queue, objects })
 }

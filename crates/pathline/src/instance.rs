@@ -62,6 +62,7 @@ impl Instance {
 
         let state = Doors::new(env!("CARGO_PKG_VERSION"));
         let readiness = state.readiness().clone();
+        let registry = state.metrics().clone();
         let mut doors = Tasks::default();
         serve_doors(&mut doors, state, door);
         serve_cluster(&mut doors, &cluster, kube_door);
@@ -74,13 +75,16 @@ impl Instance {
         let kubeconfig = kubeconfig::write(&data_dir, &cluster.kubeconfig(kube_listen))
             .context("cannot write the kubeconfig")?;
 
+        let metrics = pathline_engine::Metrics::default();
+        registry.register(|registry| metrics.register(registry));
         let mut engine = Tasks::default();
         let anonymous = Client::new(cluster.service(), "default");
         engine.run(Engine::run(
             Connection::new(cluster.client(), anonymous),
             pathline_engine::Options {
-                data_dir: data_dir.clone(),
                 workers: true,
+                metrics,
+                ..pathline_engine::Options::new(&data_dir)
             },
             engine.shutdown.clone(),
         ));

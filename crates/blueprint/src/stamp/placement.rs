@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{APPLIED_ANNOTATION, Error};
+use super::{APPLIED_ANNOTATION, Error, TEMPLATE_ANNOTATION};
 use crate::model::Lifecycle;
 use crate::output;
 use crate::runs;
@@ -12,6 +12,8 @@ use crate::yaml;
 pub(crate) struct Placement<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) labels: Map<String, Value>,
+    /// The template it is made from, as `KIND/NAME`.
+    pub(crate) template: String,
     /// The one owner reference it carries.
     pub(crate) owner: Value,
     pub(crate) lifecycle: Lifecycle,
@@ -38,13 +40,14 @@ impl Placement<'_> {
         })?;
         labels.extend(self.labels);
         metadata.insert("ownerReferences".to_owned(), json!([self.owner]));
+        annotate(metadata, TEMPLATE_ANNOTATION, self.template)?;
         let digest = output::digest(&yaml::document(&object));
         let metadata = section(&mut object, "metadata", "metadata")?;
         if let Some(prefix) = prefix {
             let name = runs::name(&prefix, &digest);
             metadata.insert("name".to_owned(), Value::String(name));
         }
-        remember(metadata, digest)?;
+        annotate(metadata, APPLIED_ANNOTATION, digest)?;
         Ok(object)
     }
 }
@@ -96,12 +99,12 @@ fn section<'o>(
     })
 }
 
-fn remember(metadata: &mut Map<String, Value>, digest: String) -> Result<(), Error> {
+fn annotate(metadata: &mut Map<String, Value>, key: &str, value: String) -> Result<(), Error> {
     let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
     let annotations = annotations.as_object_mut().ok_or(Error::Malformed {
         field: "metadata.annotations",
         wanted: "a map",
     })?;
-    annotations.insert(APPLIED_ANNOTATION.to_owned(), Value::String(digest));
+    annotations.insert(key.to_owned(), Value::String(value));
     Ok(())
 }

@@ -10,11 +10,14 @@ use pathline_blueprint::model::ResourceStatus;
 use pathline_blueprint::output::{self, Output};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
-use pathline_blueprint::selection::{Action, Plan, Selected, Step};
+use pathline_blueprint::selection::{Action, Selected, Step};
 use pathline_blueprint::stamp::Stamp;
 use pathline_blueprint::template::{Template, TemplateKind};
 
 use super::{Context, Status};
+use crate::catalogue::Listed;
+use crate::queue::Key;
+use crate::wakeups::Used;
 use crate::{calls, stamped};
 
 /// What became of all resources, in declared order.
@@ -29,10 +32,19 @@ pub(super) async fn all(
     client: &Client,
     context: &Context,
     owner: &Owner,
-    blueprint: &Blueprint,
+    listed: &Listed,
 ) -> Realized {
-    let plan = Plan::new(blueprint).expect("a blueprint that cannot be planned is not ready");
+    let blueprint = &listed.blueprint;
+    let plan = match &listed.plan {
+        Ok(plan) => plan,
+        Err(fault) => unreachable!("a blueprint that cannot be planned is not ready: {fault}"),
+    };
     let path = plan.choose(owner);
+    // Before any template is read: one that changes in between wakes the owner again.
+    let key = Key::new(&owner.namespace, &owner.name);
+    context
+        .wakeups
+        .note(owner.kind, &key, used(blueprint, &path));
     let mut run = Run {
         client,
         context,
@@ -69,6 +81,23 @@ pub(super) async fn all(
         resources: resources.into_iter().flatten().collect(),
         rejected,
     }
+}
+
+/// Returns the templates that are stamped.
+fn used(blueprint: &Blueprint, path: &[Step]) -> Vec<Used> {
+    let template = |(index, step): (usize, &Step)| {
+        let Step::Selected { option } = step else {
+            return None;
+        };
+        match blueprint.selected(index, *option).action {
+            Action::Stamp(name) => {
+                let kind = blueprint.resources[index].template_kind;
+                Some(Used::Template(kind, name.to_owned()))
+            }
+            Action::PassThrough(_) => None,
+        }
+    };
+    path.iter().enumerate().filter_map(template).collect()
 }
 
 /// Removes the objects of entries that nothing stamps any more. What cannot be removed is kept in sight.

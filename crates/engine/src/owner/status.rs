@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
-use crate::wakeups::owner_resource;
+use crate::wakeups::Reconciled;
 
 /// The status of an owner, on its way from the last report to the next.
 pub(super) struct Status {
@@ -94,7 +94,7 @@ impl Status {
         let mut reported = owner.clone();
         reported.data["status"] = status;
         let namespace = owner.namespace().unwrap_or_default();
-        let resource = owner_resource(self.kind);
+        let resource = Reconciled::from(self.kind).resource();
         let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &resource);
         let params = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),

@@ -90,10 +90,7 @@ impl World {
 
     pub(crate) fn start_engine(&mut self) {
         let shutdown = CancellationToken::new();
-        let options = Options {
-            data_dir: self.data_dir.path().to_owned(),
-            workers: false,
-        };
+        let options = Options::new(self.data_dir.path());
         let running = Engine::run(self.connection.clone(), options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
     }

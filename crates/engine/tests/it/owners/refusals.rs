@@ -74,16 +74,6 @@ pub(crate) async fn templates_that_cannot_be_stamped_say_why(world: &mut World) 
     let cases = [
         ("good", json!({"template": good}), None),
         (
-            "ytt",
-            json!({"ytt": "#@ data"}),
-            Some("ytt templates are not supported; write the template with $(...)$"),
-        ),
-        (
-            "immutable",
-            json!({"template": good, "lifecycle": "immutable"}),
-            Some("lifecycle [immutable] is not supported; use [mutable]"),
-        ),
-        (
             "missing",
             json!({"template": config_map("missing", json!({"a": "$(params.absent)$"}))}),
             Some(

@@ -1,0 +1,96 @@
+//! What the engine does, in numbers.
+
+mod calls;
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::wakeups::Reconciled;
+
+/// The metrics of an engine; a cheap handle, all clones count into the same numbers.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    depth: Family<KindLabels, Gauge>,
+    looks: Family<KindLabels, Histogram, fn() -> Histogram>,
+    calls: Family<CallLabels, Counter>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            depth: Family::default(),
+            looks: Family::new_with_constructor(look_buckets),
+            calls: Family::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Adds the metrics to a registry, whose prefix they get.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "queue_depth",
+            "Objects that wait to be looked at",
+            self.depth.clone(),
+        );
+        registry.register_with_unit(
+            "reconcile_duration",
+            "Time of one look at an object",
+            Unit::Seconds,
+            self.looks.clone(),
+        );
+        registry.register(
+            "api_calls",
+            "Requests to the cluster, by verb and resource",
+            self.calls.clone(),
+        );
+    }
+
+    /// Returns the metrics of one queue.
+    pub(crate) fn queue(&self, kind: Reconciled) -> QueueMetrics {
+        let labels = KindLabels { kind: kind.name() };
+        QueueMetrics {
+            depth: self.depth.get_or_create_owned(&labels),
+            looks: self.looks.get_or_create_owned(&labels),
+        }
+    }
+}
+
+/// What one queue reports.
+#[derive(Clone)]
+pub(crate) struct QueueMetrics {
+    depth: Gauge,
+    looks: Histogram,
+}
+
+impl QueueMetrics {
+    pub(crate) fn waiting(&self, count: usize) {
+        self.depth.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn looked(&self, took: Duration) {
+        self.looks.observe(took.as_secs_f64());
+    }
+}
+
+/// From half a millisecond, a look that changes nothing, to half a minute, the longest call.
+fn look_buckets() -> Histogram {
+    Histogram::new(exponential_buckets(0.0005, 2.0, 17))
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct KindLabels {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CallLabels {
+    verb: &'static str,
+    resource: String,
+}
