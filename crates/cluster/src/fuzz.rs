@@ -15,7 +15,7 @@ use crate::fields::FieldSet;
 use crate::managed::{self, Writer};
 use crate::schema::{Schema, strict};
 use crate::selector::{FieldSelector, LabelSelector};
-use crate::{builtin, patch};
+use crate::{builtin, patch, protobuf};
 
 /// Reads a request: a line with its method and URI, then its body.
 pub fn request(bytes: &[u8]) {
@@ -30,6 +30,15 @@ pub fn request(bytes: &[u8]) {
         selector(&options.fields);
     }
     body(parts.next().unwrap_or_default());
+}
+
+/// Reads a body as protobuf: what is read is an object of a kind that is known.
+pub fn protobuf(bytes: &[u8]) {
+    if let Ok(object) = protobuf::decode(bytes) {
+        let kind = object["kind"].as_str().unwrap_or_default();
+        assert!(protobuf::knows(kind), "the kind {kind} is known");
+        body(object.to_string().as_bytes());
+    }
 }
 
 /// Reads a body as JSON and as YAML: what is read prints and reads back equal.
@@ -187,9 +196,10 @@ mod tests {
     #[test]
     fn the_committed_corpus_keeps_every_law() {
         type Target = fn(&[u8]);
-        let targets: [(&str, Target); 7] = [
+        let targets: [(&str, Target); 8] = [
             ("request", request),
             ("body", body),
+            ("protobuf", protobuf),
             ("selectors", selectors),
             ("fields", fields),
             ("patches", patches),

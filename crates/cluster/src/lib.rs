@@ -40,6 +40,7 @@ mod lock;
 mod managed;
 mod names;
 mod patch;
+mod protobuf;
 mod schema;
 mod secrets;
 mod selector;

@@ -1,4 +1,4 @@
-//! Request bodies: read up to a limit, and decoded from JSON or YAML.
+//! Request bodies: read up to a limit, and decoded from JSON, YAML or, for some kinds, protobuf.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
+use crate::protobuf;
 use crate::schema::strict::{self, Document};
 use crate::status::Status;
 
@@ -107,6 +108,7 @@ impl Payload {
                 json(&self.bytes).map_err(|why| format!("couldn't get version/kind; {why}"))
             }
             "application/yaml" => strict::yaml(&self.bytes).map_err(|why| why.to_string()),
+            protobuf::MEDIA_TYPE if protobuf::knows(kind) => protobuf(&self.bytes),
             _ => return Err(Status::unsupported_media_type(OBJECT_TYPES)),
         };
         decoded.map_err(unrecognized)
@@ -159,6 +161,15 @@ fn json(bytes: &[u8]) -> Result<Document, String> {
     strict::json(bytes).map_err(|error| error.to_string())
 }
 
+fn protobuf(bytes: &[u8]) -> Result<Document, String> {
+    let value = protobuf::decode(bytes).map_err(|error| error.to_string())?;
+    strict::check_depth(&value).map_err(|error| error.to_string())?;
+    Ok(Document {
+        value,
+        duplicates: Vec::new(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use http_body_util::{Full, StreamBody};
@@ -203,6 +214,24 @@ mod tests {
         );
         let json = payload("application/json", r#"{"a":1,"a":2}"#);
         assert_eq!(json.object("X").unwrap().duplicates, ["a"]);
+    }
+
+    #[test]
+    fn protobuf_is_read_for_the_kinds_that_need_it() {
+        let body = payload(
+            protobuf::MEDIA_TYPE,
+            "k8s\0\n\x12\n\x02v1\x12\x0cNamespaceXX",
+        );
+        assert_eq!(body.object("Namespace").unwrap_err().code(), 400);
+        assert_eq!(body.object("Widget").unwrap_err().code(), 415);
+        let options = payload(
+            protobuf::MEDIA_TYPE,
+            "k8s\0\n\x13\n\x02v1\x12\rDeleteOptions\x12\x02\x08\0",
+        );
+        assert_eq!(
+            options.delete_options().unwrap(),
+            json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+        );
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod api_deleting;
 mod api_errors;
 mod api_leases;
 mod api_listing;
+mod api_protobuf;
 mod api_tokens;
 mod api_watching;
 mod api_writing;
