@@ -9,4 +9,5 @@ mod real;
 pub use binaries::Binaries;
 pub use kubectl::{Kubectl, Outcome};
 pub use namespace::with_temp_ns;
+pub(crate) use real::install;
 pub use real::{Options, RealCluster};

@@ -18,6 +18,7 @@
 mod git;
 mod go_tools;
 pub mod kube;
+pub mod kuttl;
 mod leash;
 mod places;
 mod skips;

@@ -10,4 +10,5 @@ mod api_watching;
 mod bad_input;
 mod conformance;
 mod crash;
+mod kuttl_runner;
 mod serve;

@@ -34,6 +34,8 @@ pub struct Options {
     /// Controllers to run, as kube-controller-manager names them. The default is those whose work
     /// the embedded cluster does too, so that a Deployment, say, is only stored by either.
     pub controllers: &'static [&'static str],
+    /// Whether everyone may do everything, instead of what RBAC grants.
+    pub allow_everything: bool,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
                 "root-ca-certificate-publisher-controller",
                 "serviceaccount-controller",
             ],
+            allow_everything: false,
         }
     }
 }
@@ -152,7 +155,7 @@ impl RealCluster {
         };
 
         let etcd = plane.etcd(client_port, peer_port)?;
-        let api_server = plane.api_server(api_port, client_port)?;
+        let api_server = plane.api_server(api_port, client_port, options.allow_everything)?;
         let client = connect(&kubeconfig).await?;
         until_ready(&client, &[&etcd, &api_server]).await?;
         install(&client, &options.definitions).await?;
@@ -206,7 +209,12 @@ impl ControlPlane<'_> {
         self.spawn("etcd", &mut etcd)
     }
 
-    fn api_server(&self, port: u16, etcd_port: u16) -> Result<Started> {
+    fn api_server(&self, port: u16, etcd_port: u16, allow_everything: bool) -> Result<Started> {
+        let authorization = if allow_everything {
+            "AlwaysAllow"
+        } else {
+            "RBAC"
+        };
         let mut server = Command::new(self.binaries.program("kube-apiserver"));
         server
             .arg(format!("--etcd-servers=http://127.0.0.1:{etcd_port}"))
@@ -216,10 +224,8 @@ impl ControlPlane<'_> {
                 "--endpoint-reconciler-type=none",
                 "--service-cluster-ip-range=10.0.0.0/24",
             ])
-            .args([
-                "--authorization-mode=RBAC",
-                "--disable-admission-plugins=ServiceAccount",
-            ])
+            .arg(format!("--authorization-mode={authorization}"))
+            .arg("--disable-admission-plugins=ServiceAccount")
             .arg("--service-account-issuer=https://kubernetes.default.svc")
             .arg(flag("tls-cert-file", &self.pki.server_certificate()))
             .arg(flag("tls-private-key-file", &self.pki.server_key()))
@@ -339,7 +345,11 @@ async fn until_ready(client: &Client, programs: &[&Started]) -> Result<()> {
         .context("kube-apiserver was not ready in time")?
 }
 
-async fn install(client: &Client, definitions: &[CustomResourceDefinition]) -> Result<()> {
+/// Installs definitions that are not there yet and returns when all are served.
+pub(crate) async fn install(
+    client: &Client,
+    definitions: &[CustomResourceDefinition],
+) -> Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     for definition in definitions {
         match api.create(&PostParams::default(), definition).await {
