@@ -2,6 +2,7 @@
 
 mod address;
 mod keys;
+mod lineage;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::output::Format;
 
 pub(crate) use self::address::Address;
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
+pub(crate) use self::lineage::{LineageArgs, LineageCommand, SimulateArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -143,6 +145,13 @@ pub(crate) enum Command {
     /// Two documents differ exactly where their parsed values and types differ, however they are written.
     #[command(after_help = keys::EXAMPLES)]
     Keys(KeysArgs),
+
+    /// Say what a thing is made of, and whether a change has arrived
+    ///
+    /// Pathline follows every input (a param, a field, a revision) through what was made from it, and keeps apart what
+    /// is proven and what is only assumed.
+    #[command(after_help = lineage::EXAMPLES)]
+    Lineage(LineageArgs),
 
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]

@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod keys;
+mod lineage;
 mod man;
 mod site;
 mod up;
@@ -17,6 +18,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args, &cli.log).await,
         Command::Site(args) => site::run(&args, &cli.log).await,
         Command::Keys(args) => keys::run(&args.command),
+        Command::Lineage(args) => lineage::run(&args.command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

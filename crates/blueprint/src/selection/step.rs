@@ -1,7 +1,5 @@
 //! What is decided for one resource.
 
-use std::collections::HashSet;
-
 use crate::blueprint::{Blueprint, Input, TemplateOption, Templates};
 use crate::selector;
 
@@ -102,10 +100,16 @@ impl Blueprint {
             (None, Templates::One(name)) => Action::Stamp(name),
             (None, Templates::Options(_)) => panic!("one of several options must be chosen"),
         };
-        let of_option = chosen.iter().flat_map(|option| &option.inputs);
-        let mut known = HashSet::new();
-        let mut inputs: Vec<&Input> = resource.inputs.iter().chain(of_option).collect();
-        inputs.retain(|input| known.insert((input.kind, &input.name, &input.producer)));
+        let mut inputs: Vec<&Input> = resource.inputs.iter().collect();
+        for input in chosen.iter().flat_map(|option| &option.inputs) {
+            let is_known = |known: &&Input| {
+                (known.kind, &known.name, &known.producer)
+                    == (input.kind, &input.name, &input.producer)
+            };
+            if !inputs.iter().any(is_known) {
+                inputs.push(input);
+            }
+        }
         Selected {
             option,
             action,

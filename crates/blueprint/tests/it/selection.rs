@@ -2,7 +2,6 @@
 
 mod by_the_rules;
 mod cases;
-mod paths;
 mod rules;
 mod seed;
 mod size;

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 10] = [
+pub(crate) const COMMANDS: [&str; 12] = [
     "up",
     "demo",
     "site",
@@ -15,6 +15,8 @@ pub(crate) const COMMANDS: [&str; 10] = [
     "keys diff",
     "keys compose",
     "keys apply",
+    "lineage",
+    "lineage simulate",
     "completions",
     "man",
 ];

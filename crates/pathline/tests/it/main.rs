@@ -6,6 +6,7 @@ mod generated;
 mod hello;
 mod help;
 mod keys;
+mod lineage;
 mod program;
 mod site;
 mod up;

@@ -1,6 +1,0 @@
-#![no_main]
-
-#[path = "../checks/path.rs"]
-mod checks;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::check(bytes));

@@ -1,0 +1,272 @@
+//! Has a value arrived: is everything that it flows into made from it, as it is now?
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::{Artifact, ArtifactId};
+use crate::chain::Resource;
+use crate::derivation::Derivation;
+use crate::origin::Origin;
+use crate::state::State;
+
+/// How far a value has come. Everything in here was judged on one state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Why it has not arrived; empty if it has.
+    pub missing: Vec<Missing>,
+    /// Whether some resource is made from two values of the input, or of what it flows through.
+    pub mixed: bool,
+}
+
+/// One reason why a value has not arrived.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Missing {
+    /// Nothing selected reads the input.
+    Unused,
+    /// The resource whose output was asked about is not on the path.
+    NotOnPath,
+    /// Neither the owner nor any object on the path carries the value any more.
+    Superseded,
+    /// A resource has made nothing yet.
+    Nothing {
+        /// Its name.
+        resource: String,
+    },
+    /// What a resource makes was made without reading the input.
+    NotRead {
+        /// Its name.
+        resource: String,
+        /// The input.
+        input: Origin,
+    },
+    /// Nothing proves that what a resource makes was made from the input.
+    Assumed {
+        /// Its name.
+        resource: String,
+        /// The input.
+        input: Origin,
+    },
+    /// What a resource makes was made from another value.
+    Other {
+        /// Its name.
+        resource: String,
+        /// The input.
+        input: Origin,
+        /// The other value.
+        shown: String,
+    },
+    /// A final resource was given another value since, or another object: what it made is history.
+    Pending {
+        /// Its name.
+        resource: String,
+        /// The input.
+        input: Origin,
+    },
+    /// How an artifact came to be is no longer remembered.
+    Forgotten {
+        /// The resource that made it.
+        resource: String,
+    },
+    /// A resource is made from two values of one upstream.
+    Mixed {
+        /// Its name.
+        resource: String,
+        /// The upstream.
+        upstream: Origin,
+    },
+}
+
+impl Arrival {
+    /// Tells whether every target is made from the value, by proven edges, on all ways.
+    pub fn arrived(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Tells whether no selected resource reads the input.
+    pub fn unused(&self) -> bool {
+        self.missing.contains(&Missing::Unused)
+    }
+
+    /// Tells whether only proof is missing: no edge shows another value.
+    pub fn only_assumed(&self) -> bool {
+        let assumed = |it: &Missing| matches!(it, Missing::Assumed { .. });
+        !self.missing.is_empty() && self.missing.iter().all(assumed)
+    }
+}
+
+impl State {
+    /// Tells how far a value of an origin has come; `wanted` recognizes the value.
+    ///
+    /// The origin is an input of the owner, or a resource (a source whose revision the resource
+    /// finds for itself, say).
+    pub fn arrival(&self, origin: &Origin, wanted: impl Fn(&Artifact) -> bool) -> Arrival {
+        if let Some(reason) = self.off_path(origin) {
+            return Arrival {
+                missing: vec![reason],
+                mixed: false,
+            };
+        }
+        let reached = self.chain().reached_by(origin);
+        let mut search = Search {
+            state: self,
+            origin,
+            wanted: &wanted,
+            reached: &reached,
+            visited: BTreeSet::new(),
+            missing: Vec::new(),
+        };
+        let mut targets = self.chain().targets(origin);
+        if let Origin::Resource(name) = origin
+            && targets.is_empty()
+        {
+            targets.extend(self.chain().get(name));
+        }
+        for target in targets {
+            search.target(target);
+        }
+        let mut missing = search.missing;
+        let mixed = self.mixed(origin, &reached);
+        let is_mixed = mixed.is_some();
+        missing.extend(mixed);
+        if !missing.is_empty() && !self.carries(origin, &wanted) {
+            missing.insert(0, Missing::Superseded);
+        }
+        Arrival {
+            missing,
+            mixed: is_mixed,
+        }
+    }
+
+    fn off_path(&self, origin: &Origin) -> Option<Missing> {
+        let resources = self.chain().resources();
+        match origin {
+            Origin::Owner(name) => {
+                let read = resources.iter().any(|it| it.reads.contains(name));
+                (!read).then_some(Missing::Unused)
+            }
+            Origin::Resource(name) => {
+                let selected = self.chain().get(name).is_some();
+                (!selected).then_some(Missing::NotOnPath)
+            }
+        }
+    }
+
+    /// Tells whether the owner or any object on the path carries a value.
+    fn carries(&self, origin: &Origin, wanted: &dyn Fn(&Artifact) -> bool) -> bool {
+        let given = match origin {
+            Origin::Owner(name) => self.owner().get(name),
+            Origin::Resource(name) => self.current(name).and_then(|it| it.output.as_ref()),
+        };
+        let memories = self.chain().resources().iter();
+        let memories = memories.filter_map(|it| self.recollect(&it.name));
+        let applied = memories.filter_map(|it| it.applied_last()?.get(origin));
+        let made = self.in_use();
+        let made = made
+            .iter()
+            .filter_map(|it| Some(&it.from.get(origin)?.artifact));
+        given.into_iter().chain(applied).chain(made).any(wanted)
+    }
+}
+
+/// Walks from the targets of an origin back to it, on all ways.
+struct Search<'a> {
+    state: &'a State,
+    origin: &'a Origin,
+    wanted: &'a dyn Fn(&Artifact) -> bool,
+    /// The names of the resources between the origin and the targets, these included.
+    reached: &'a BTreeSet<&'a str>,
+    visited: BTreeSet<(String, ArtifactId)>,
+    missing: Vec<Missing>,
+}
+
+impl Search<'_> {
+    fn target(&mut self, target: &Resource) {
+        let resource = target.name.clone();
+        let Some(current) = self.state.current(&resource) else {
+            self.missing.push(Missing::Nothing { resource });
+            return;
+        };
+        if *self.origin == Origin::Resource(resource.clone()) {
+            self.check_end(&resource, current.output.as_ref());
+            return;
+        }
+        for input in self.ways(&resource, current) {
+            let memory = self.state.recollect(&resource);
+            if memory.is_some_and(|it| it.has_moved_on(&input, target.tracing.immutable)) {
+                let resource = resource.clone();
+                self.missing.push(Missing::Pending { resource, input });
+            }
+        }
+        self.walk(&resource, current);
+    }
+
+    /// Returns the inputs of a resource through which the origin flows into it: those that the
+    /// path declares, and those that what it makes was made from.
+    fn ways(&self, resource: &str, made: &Derivation) -> BTreeSet<Origin> {
+        let declared = self.state.chain().get(resource).into_iter();
+        let declared = declared.flat_map(|it| {
+            let owner = it.reads.iter().map(Origin::owner);
+            owner.chain(it.upstream.iter().map(Origin::resource))
+        });
+        let all = declared.chain(made.from.keys().cloned());
+        all.filter(|input| self.is_on_way(input)).collect()
+    }
+
+    fn is_on_way(&self, input: &Origin) -> bool {
+        let between =
+            matches!(input, Origin::Resource(name) if self.reached.contains(name.as_str()));
+        between || input == self.origin
+    }
+
+    fn walk(&mut self, resource: &str, made: &Derivation) {
+        for input in self.ways(resource, made) {
+            let resource = resource.to_owned();
+            let Some(edge) = made.from.get(&input) else {
+                self.missing.push(Missing::NotRead { resource, input });
+                continue;
+            };
+            if input == *self.origin && !(self.wanted)(&edge.artifact) {
+                let shown = edge.artifact.shown().to_owned();
+                self.missing.push(Missing::Other {
+                    resource,
+                    input,
+                    shown,
+                });
+                continue;
+            }
+            if let Origin::Resource(producer) = &input
+                && input != *self.origin
+            {
+                self.go_back(producer, edge.artifact.id());
+            }
+            if !edge.evidence.is_proof() {
+                self.missing.push(Missing::Assumed { resource, input });
+            }
+        }
+    }
+
+    fn go_back(&mut self, producer: &str, output: ArtifactId) {
+        if !self.visited.insert((producer.to_owned(), output)) {
+            return;
+        }
+        match self.state.derivation(producer, output) {
+            Some(made) => self.walk(producer, made),
+            None => self.missing.push(Missing::Forgotten {
+                resource: producer.to_owned(),
+            }),
+        }
+    }
+
+    fn check_end(&mut self, resource: &str, output: Option<&Artifact>) {
+        let is_wanted = output.is_some_and(|output| (self.wanted)(output));
+        if !is_wanted {
+            self.missing.push(Missing::Other {
+                resource: resource.to_owned(),
+                input: self.origin.clone(),
+                shown: output.map(Artifact::shown).unwrap_or_default().to_owned(),
+            });
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What travels along a path: content, known by its hash.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::canonical;
+
+/// The longest value that is kept as it is, in bytes; a longer one is kept as digest and preview.
+const SHOWN_BYTES: usize = 1024;
+
+/// What an artifact is.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Source code: an address and a revision.
+    Source,
+    /// A container image.
+    Image,
+    /// Configuration of any shape.
+    Config,
+    /// What a delivery deploys.
+    Deployment,
+    /// A stamped object that has no output.
+    Object,
+    /// A param of the owner.
+    Param,
+    /// A field of the owner.
+    Field,
+}
+
+/// Identifies content: the SHA-256 of the canonical JSON of `{type, name, value}`, where only
+/// params and fields have a name.
+#[derive(Clone, Copy, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ArtifactId([u8; 32]);
+
+/// A piece of content that something is made from, or that something made.
+///
+/// Two artifacts are equal exactly if their content is. The content itself is not kept, only what
+/// is shown of it, so that an artifact is small however large the configuration it stands for.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Artifact {
+    id: ArtifactId,
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    shown: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    mutable: bool,
+}
+
+impl Artifact {
+    /// Returns the source at an address; without a revision it is mutable.
+    pub fn source(url: &str, revision: Option<&str>) -> Self {
+        let content = json!({"url": url, "revision": revision});
+        let mut source = Self::new(Kind::Source, None, &content);
+        source.shown = shown(&Value::from(revision.unwrap_or(url)));
+        source.url = Some(url.to_owned());
+        source.mutable = revision.is_none_or(str::is_empty);
+        source
+    }
+
+    /// Returns the image of a reference; without a digest it is mutable.
+    pub fn image(reference: &str) -> Self {
+        let mut image = Self::new(Kind::Image, None, &Value::from(reference));
+        image.mutable = !has_digest(reference);
+        image
+    }
+
+    /// Returns a param of the owner.
+    pub fn param(name: &str, value: &Value) -> Self {
+        Self::new(Kind::Param, Some(name), value)
+    }
+
+    /// Returns a field of the owner, by its path.
+    pub fn field(path: &str, value: &Value) -> Self {
+        Self::new(Kind::Field, Some(path), value)
+    }
+
+    /// Returns an artifact of any kind that is nothing but a value.
+    pub fn value(kind: Kind, value: &Value) -> Self {
+        Self::new(kind, None, value)
+    }
+
+    /// Returns the hash of the content.
+    pub fn id(&self) -> ArtifactId {
+        self.id
+    }
+
+    /// Returns what the artifact is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the name of a param or the path of a field.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the value for people: a revision, a reference, a text, or digest and preview.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Returns where a source is.
+    pub fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    /// Tells whether the same value may stand for another content tomorrow: an image without a
+    /// digest, a source without a revision.
+    pub fn is_mutable(&self) -> bool {
+        self.mutable
+    }
+
+    fn new(kind: Kind, name: Option<&str>, value: &Value) -> Self {
+        Self {
+            id: ArtifactId::of(kind, name, value),
+            kind,
+            name: name.map(str::to_owned),
+            shown: shown(value),
+            url: None,
+            mutable: false,
+        }
+    }
+}
+
+impl PartialEq for Artifact {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Artifact {}
+
+impl ArtifactId {
+    fn of(kind: Kind, name: Option<&str>, value: &Value) -> Self {
+        let mut content = json!({"type": kind, "value": value});
+        if let Some(name) = name {
+            content["name"] = Value::from(name);
+        }
+        Self(Sha256::digest(canonical::json(&content)).into())
+    }
+}
+
+impl fmt::Display for ArtifactId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for ArtifactId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", &self.to_string()[..12])
+    }
+}
+
+/// Why a text is no artifact id.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no artifact id: 64 hexadecimal digits are expected")]
+pub struct NotAnId(String);
+
+impl TryFrom<String> for ArtifactId {
+    type Error = NotAnId;
+
+    fn try_from(text: String) -> Result<Self, NotAnId> {
+        let digits = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !digits {
+            return Err(NotAnId(text));
+        }
+        let byte = |index: usize| u8::from_str_radix(&text[2 * index..2 * index + 2], 16);
+        let mut bytes = [0; 32];
+        for (index, slot) in bytes.iter_mut().enumerate() {
+            *slot = byte(index).expect("all are hexadecimal digits");
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl From<ArtifactId> for String {
+    fn from(id: ArtifactId) -> Self {
+        id.to_string()
+    }
+}
+
+fn has_digest(reference: &str) -> bool {
+    let digest = reference.rsplit_once("@sha256:").map(|(_, digest)| digest);
+    digest.is_some_and(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => canonical::json(other),
+    };
+    if text.len() <= SHOWN_BYTES {
+        return text;
+    }
+    let digest = hex(&Sha256::digest(&text));
+    let preview = &text[..text.floor_char_boundary(SHOWN_BYTES / 4)];
+    format!("sha256:{digest} {preview}…")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn id_is_the_hash_of_the_canonical_json() {
+        // printf '{"name":"debug","type":"param","value":"on"}' | sha256sum
+        let param = Artifact::param("debug", &json!("on"));
+        let hash = hex(&Sha256::digest(
+            r#"{"name":"debug","type":"param","value":"on"}"#,
+        ));
+        assert_eq!(param.id().to_string(), hash);
+        let image = Artifact::image("app:1");
+        let hash = hex(&Sha256::digest(r#"{"type":"image","value":"app:1"}"#));
+        assert_eq!(image.id().to_string(), hash);
+    }
+
+    #[test]
+    fn name_counts_for_params_and_fields() {
+        let on = json!("on");
+        assert_ne!(Artifact::param("a", &on), Artifact::param("b", &on));
+        assert_ne!(Artifact::param("a", &on), Artifact::field("a", &on));
+        assert_eq!(
+            Artifact::param("a", &json!({"x": 1, "y": 2})),
+            Artifact::param("a", &json!({"y": 2, "x": 1}))
+        );
+    }
+
+    #[test]
+    fn image_without_digest_and_source_without_revision_are_mutable() {
+        let digest = "0".repeat(64);
+        assert!(Artifact::image("app:1").is_mutable());
+        assert!(!Artifact::image(&format!("app:1@sha256:{digest}")).is_mutable());
+        assert!(Artifact::image("app@sha256:123").is_mutable());
+        assert!(Artifact::source("https://git/app", None).is_mutable());
+        assert!(!Artifact::source("https://git/app", Some("def567")).is_mutable());
+    }
+
+    #[test]
+    fn source_shows_its_revision_with_the_url_beside_it() {
+        let source = Artifact::source("https://git/app", Some("def567"));
+        assert_eq!(source.shown(), "def567");
+        assert_eq!(source.url(), Some("https://git/app"));
+    }
+
+    #[test]
+    fn large_value_is_kept_as_digest_and_preview() {
+        let large = Artifact::param("text", &json!("é".repeat(1_000_000)));
+        assert!(large.shown().starts_with("sha256:"));
+        assert!(large.shown().len() < SHOWN_BYTES);
+    }
+
+    #[test]
+    fn ids_survive_json() {
+        let id = Artifact::image("app:1").id();
+        let text = serde_json::to_string(&id).unwrap();
+        assert_eq!(serde_json::from_str::<ArtifactId>(&text).unwrap(), id);
+        assert!(serde_json::from_str::<ArtifactId>("\"xyz\"").is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! The clauses of the evidence rule, by name.
+//!
+//! Every condition of the rule is asked through [`Clauses::holds`]. Outside of tests that is the
+//! condition itself; tests drop one clause at a time and show that the answers become wrong.
+
+/// One clause of the evidence rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clause {
+    /// Inputs of a run are those of that run.
+    ThatRun,
+    /// A run is read when it has succeeded.
+    RunSucceeded,
+    /// What was applied proves an output only if the output has that value.
+    AppliedValue,
+    /// An input that is handed on equals the output.
+    SameValue,
+    /// A rule proves the inputs it names, no others.
+    RuleNames,
+    /// A generation is one of an object, by its uid.
+    Uid,
+    /// A generation is one of a template.
+    Template,
+    /// Inputs belong to the generation that their apply made.
+    Generation,
+    /// The object carries the id of these inputs.
+    InputsId,
+    /// The observed generation equals the generation.
+    Observed,
+    /// Health is True.
+    Healthy,
+    /// Health is True by a rule that reads status.
+    HealthReads,
+    /// The condition, a declaration or the table vouches for the observed generation.
+    Vouched,
+    /// Input sets that differ in metadata only can't be told apart by a generation.
+    MetadataOnly,
+    /// A generation that somebody else made keeps the inputs while our fields hold our values.
+    Held,
+    /// A mutable artifact proves nothing.
+    Mutable,
+}
+
+/// Which clauses are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Clauses {
+    #[cfg(test)]
+    pub(crate) dropped: Option<Clause>,
+}
+
+impl Clauses {
+    /// Returns whether a condition holds; that of a dropped clause always does.
+    pub(crate) fn holds(self, clause: Clause, condition: bool) -> bool {
+        condition || self.is_dropped(clause)
+    }
+
+    /// Tells whether a clause is not asked: never, outside of tests.
+    #[cfg(not(test))]
+    pub(crate) fn is_dropped(self, _: Clause) -> bool {
+        false
+    }
+
+    /// Tells whether a clause is not asked.
+    #[cfg(test)]
+    pub(crate) fn is_dropped(self, clause: Clause) -> bool {
+        self.dropped == Some(clause)
+    }
+}

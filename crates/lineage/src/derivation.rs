@@ -1,0 +1,72 @@
+//! How an artifact came to be.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Artifact;
+use crate::evidence::Evidence;
+use crate::origin::Origin;
+use crate::snapshot::Snapshot;
+use crate::stamp::Template;
+
+/// How an output came to be: by which object of which resource, from which inputs, and how that
+/// is known.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Derivation {
+    /// The resource of the blueprint.
+    pub resource: String,
+    /// The template its object was stamped from.
+    pub template: Template,
+    /// The uid of the object; empty where an input was passed through.
+    pub uid: String,
+    /// The generation of the object in which the output was seen.
+    pub generation: Option<i64>,
+    /// What came out; `None` for a sink, whose object is the result.
+    pub output: Option<Artifact>,
+    /// What it was made from.
+    pub from: BTreeMap<Origin, Edge>,
+    /// When this was first known.
+    pub time: Timestamp,
+    /// The apply whose inputs these are.
+    pub(crate) record: u64,
+}
+
+/// One input of a derivation.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Edge {
+    /// The input.
+    pub artifact: Artifact,
+    /// How it is known that the output was made from it.
+    pub evidence: Evidence,
+}
+
+impl Derivation {
+    /// Tells whether both say the same, whenever they said it first.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        let untimed = |it: &Self| Self {
+            time: Timestamp::UNIX_EPOCH,
+            ..it.clone()
+        };
+        untimed(self) == untimed(other)
+    }
+
+    /// Tells whether a snapshot shows what this says came out of that object.
+    pub(crate) fn shows(&self, snapshot: &Snapshot) -> bool {
+        self.uid == snapshot.uid
+            && self.template == snapshot.template
+            && self.output == snapshot.output
+    }
+
+    /// Returns the same without belief in what only generations said.
+    pub(crate) fn doubting_generations(&self) -> Self {
+        let mut doubting = self.clone();
+        for edge in doubting.from.values_mut() {
+            if edge.evidence == Evidence::Generation {
+                edge.evidence = Evidence::Assumed;
+            }
+        }
+        doubting
+    }
+}

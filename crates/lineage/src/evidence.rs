@@ -1,0 +1,273 @@
+//! The evidence rule: how it is known that an output was made from an input.
+//!
+//! Evidence belongs to one edge and is judged on one snapshot. Being late is allowed, being wrong
+//! is not: whatever no clause proves is assumed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Artifact;
+use crate::clauses::{Clause, Clauses};
+use crate::derivation::Edge;
+use crate::origin::Origin;
+use crate::snapshot::{Health, Snapshot};
+use crate::stamp::{Applied, Record};
+use crate::tracing::{Tracing, Trust};
+
+/// How it is known that an output was made from an input.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// It was read from a run, whose inputs never change.
+    Immutable,
+    /// It lies in what was applied, and has that value.
+    Applied,
+    /// It equals the input.
+    Same,
+    /// A correlation rule of the template matches.
+    Rule,
+    /// The object says that it observed the generation that these inputs made, and is healthy.
+    Generation,
+    /// Nothing proves it. It is shown, and nothing that promises arrival counts it.
+    Assumed,
+}
+
+impl Evidence {
+    /// Tells whether the edge is proven.
+    pub fn is_proof(self) -> bool {
+        self != Self::Assumed
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Immutable => "immutable",
+            Self::Applied => "applied",
+            Self::Same => "same",
+            Self::Rule => "rule",
+            Self::Generation => "generation",
+            Self::Assumed => "assumed",
+        })
+    }
+}
+
+/// What the evidence rule says of a snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    /// The apply whose inputs these are.
+    pub(crate) record: u64,
+    pub(crate) from: BTreeMap<Origin, Edge>,
+}
+
+impl Judgement {
+    /// Tells whether it knows more than what can be seen without knowing when the output was made.
+    pub(crate) fn is_news(&self) -> bool {
+        let dated = |edge: &Edge| !matches!(edge.evidence, Evidence::Same | Evidence::Assumed);
+        self.from.values().any(dated)
+    }
+}
+
+/// Judges snapshots of one resource's objects.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'a> {
+    pub(crate) tracing: &'a Tracing,
+    /// In the order of the applies.
+    pub(crate) records: &'a [Record],
+    pub(crate) clauses: Clauses,
+}
+
+impl<'a> Judge<'a> {
+    /// Judges a snapshot; `None` if nothing was ever applied.
+    pub(crate) fn judge(self, snapshot: &Snapshot) -> Option<Judgement> {
+        if let Some(run) = self.run(snapshot) {
+            return Some(self.edges(run, |origin, _| {
+                let known = !run.contested.contains(origin);
+                known.then_some(Evidence::Immutable)
+            }));
+        }
+        if let Some(record) = self.applied(snapshot) {
+            return Some(self.edges(record, |_, _| Some(Evidence::Applied)));
+        }
+        if let Some(record) = self.ours(snapshot).or_else(|| self.held(snapshot)) {
+            let observed = self.is_observed(snapshot);
+            return Some(self.edges(record, |origin, input| {
+                let undisputed = !record.contested.contains(origin);
+                let dated = observed && self.clauses.holds(Clause::MetadataOnly, undisputed);
+                self.same(input, snapshot)
+                    .or_else(|| self.rule(origin, snapshot))
+                    .or_else(|| dated.then_some(Evidence::Generation))
+            }));
+        }
+        if let Some(record) = self.matching(snapshot) {
+            return Some(self.edges(record, |origin, input| {
+                self.same(input, snapshot)
+                    .or_else(|| self.rule(origin, snapshot))
+            }));
+        }
+        let record = self.likely(snapshot)?;
+        Some(self.edges(record, |_, input| self.same(input, snapshot)))
+    }
+
+    /// Returns the apply that made this generation, if it was ours.
+    pub(crate) fn ours(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let holds = |clause, condition| self.clauses.holds(clause, condition);
+        self.records.iter().rev().find(|record| {
+            let generation =
+                record.generation.is_some() && record.generation == snapshot.generation;
+            let carried = snapshot.inputs_id.as_ref();
+            holds(Clause::Generation, generation)
+                && holds(Clause::Uid, record.uid == snapshot.uid)
+                && holds(Clause::Template, record.template == snapshot.template)
+                && holds(
+                    Clause::InputsId,
+                    carried.is_none_or(|id| *id == record.inputs_id),
+                )
+        })
+    }
+
+    /// Tells whether somebody else made this generation, as far as can be known.
+    pub(crate) fn is_foreign(self, snapshot: &Snapshot) -> bool {
+        let mut of_object = self.of_object(snapshot).peekable();
+        of_object.peek().is_some()
+            && snapshot.generation.is_some()
+            && of_object.all(|it| it.generation.is_some() && it.generation != snapshot.generation)
+    }
+
+    /// Returns the last apply, if somebody else made this generation without touching our fields.
+    fn held(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let last = self.of_object(snapshot).next_back()?;
+        let since = last.generation? < snapshot.generation?;
+        let known = last.template == snapshot.template
+            && snapshot
+                .inputs_id
+                .as_ref()
+                .is_none_or(|id| *id == last.inputs_id);
+        let held = self
+            .clauses
+            .holds(Clause::Held, snapshot.held == Some(true));
+        (since && known && held).then_some(last)
+    }
+
+    /// Returns the apply that made the run the snapshot shows.
+    fn run(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let of_run = |it: &&Record| self.clauses.holds(Clause::ThatRun, it.uid == snapshot.uid);
+        let runs = self.tracing.immutable.then_some(self.records)?;
+        runs.iter().rev().find(of_run)
+    }
+
+    /// Returns the apply that put the output there.
+    fn applied(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let has_value = |record: &Record| match (record.applied, &snapshot.output) {
+            (Applied::Elsewhere, _) => false,
+            (Applied::Output(applied), Some(output)) => self
+                .clauses
+                .holds(Clause::AppliedValue, applied == output.id()),
+            (Applied::Object, None) => !self.is_foreign(snapshot) || snapshot.held == Some(true),
+            (Applied::Output(_) | Applied::Object, _) => false,
+        };
+        match self.ours(snapshot) {
+            Some(record) => has_value(record).then_some(record),
+            None => self.of_object(snapshot).rev().find(|it| has_value(it)),
+        }
+    }
+
+    /// Returns the last apply before the snapshot, if a correlation rule matched it.
+    fn matching(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let last = self.last_not_after(snapshot)?;
+        (!snapshot.matched.is_empty()).then_some(last)
+    }
+
+    /// Returns the apply whose inputs to show where nothing is proven.
+    fn likely(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let hands_on = |record: &&Record| {
+            let mut inputs = record.inputs.values();
+            inputs.any(|input| Some(input) == snapshot.output.as_ref())
+        };
+        let reported = self.vouched(snapshot);
+        let of_reported = |it: &&Record| reported.is_some() && it.generation == reported;
+        self.of_object(snapshot)
+            .rev()
+            .find(hands_on)
+            .or_else(|| self.of_object(snapshot).rev().find(of_reported))
+            .or_else(|| self.last_not_after(snapshot))
+            .or_else(|| self.of_object(snapshot).next_back())
+            .or_else(|| self.records.last())
+    }
+
+    fn last_not_after(self, snapshot: &Snapshot) -> Option<&'a Record> {
+        let not_after = |record: &&Record| match (record.generation, snapshot.generation) {
+            (Some(made), Some(seen)) => made <= seen,
+            _ => true,
+        };
+        self.of_object(snapshot).rev().find(not_after)
+    }
+
+    fn of_object(self, snapshot: &Snapshot) -> impl DoubleEndedIterator<Item = &'a Record> {
+        let uid = snapshot.uid.clone();
+        self.records.iter().filter(move |it| it.uid == uid)
+    }
+
+    /// Tells whether the object says, and can be believed, that it is done with this generation.
+    fn is_observed(self, snapshot: &Snapshot) -> bool {
+        let holds = |clause, condition| self.clauses.holds(clause, condition);
+        let vouched = self.vouched(snapshot);
+        let reported = if self.clauses.is_dropped(Clause::Vouched) {
+            snapshot.observed
+        } else {
+            vouched
+        };
+        let heard = holds(Clause::Vouched, self.tracing.trust != Trust::Never);
+        let equal = reported.is_some() && reported == snapshot.generation;
+        let healthy = match snapshot.health {
+            Health::True => true,
+            Health::Presumed => self.clauses.is_dropped(Clause::HealthReads),
+            Health::False | Health::Unknown => self.clauses.is_dropped(Clause::Healthy),
+        };
+        heard && holds(Clause::Observed, equal) && healthy
+    }
+
+    /// Returns the observed generation that can be believed to speak about outputs.
+    fn vouched(self, snapshot: &Snapshot) -> Option<i64> {
+        match self.tracing.trust {
+            Trust::Never => None,
+            Trust::Condition => snapshot.condition_observed,
+            Trust::Declared | Trust::Known => snapshot.observed,
+        }
+    }
+
+    fn same(self, input: &Artifact, snapshot: &Snapshot) -> Option<Evidence> {
+        let output = snapshot.output.as_ref()?;
+        let equal =
+            input.kind() == output.kind() && self.clauses.holds(Clause::SameValue, input == output);
+        equal.then_some(Evidence::Same)
+    }
+
+    fn rule(self, origin: &Origin, snapshot: &Snapshot) -> Option<Evidence> {
+        let named = snapshot.matched.contains(origin) && self.tracing.rules.contains(origin);
+        let named = self.clauses.holds(Clause::RuleNames, named);
+        (!snapshot.matched.is_empty() && named).then_some(Evidence::Rule)
+    }
+
+    fn edges(
+        self,
+        record: &Record,
+        prove: impl Fn(&Origin, &Artifact) -> Option<Evidence>,
+    ) -> Judgement {
+        let edge = |(origin, artifact): (&Origin, &Artifact)| {
+            let lasting = self.clauses.holds(Clause::Mutable, !artifact.is_mutable());
+            let evidence = prove(origin, artifact).filter(|_| lasting);
+            let edge = Edge {
+                artifact: artifact.clone(),
+                evidence: evidence.unwrap_or(Evidence::Assumed),
+            };
+            (origin.clone(), edge)
+        };
+        Judgement {
+            record: record.number,
+            from: record.inputs.iter().map(edge).collect(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What is it made of: the tree from an output down to its inputs, as RFC 0014 shows it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::artifact::{Artifact, ArtifactId, Kind};
+use crate::derivation::Derivation;
+use crate::evidence::Evidence;
+use crate::origin::Origin;
+use crate::revision;
+use crate::state::State;
+
+/// An artifact, where it passed, and what it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MadeOf {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The name of a param, the path of a field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A revision, a reference, a value, or digest and preview.
+    pub value: String,
+    /// Where a source is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// How it is known that what stands above it is made from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Who emitted it unchanged, in path order; the owner first if the owner gave it.
+    pub passed: Vec<String>,
+    /// What it is made of; nothing below what the owner gave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<Self>,
+    /// Whether what it is made of was left out, for the limit was reached.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+impl State {
+    /// Returns what the path makes: the outputs that no selected resource consumes, and the object
+    /// of each sink. `owner` is the owner's word in `passed` (`workload` or `deliverable`); at most
+    /// `limit` artifacts are told.
+    pub fn outputs(&self, owner: &str, limit: usize) -> Vec<MadeOf> {
+        let mut teller = Teller {
+            state: self,
+            owner,
+            left: limit,
+        };
+        let finals = self.chain().finals();
+        finals
+            .filter_map(|it| self.current(&it.name))
+            .map(|made| teller.output(made))
+            .collect()
+    }
+}
+
+struct Teller<'a> {
+    state: &'a State,
+    owner: &'a str,
+    left: usize,
+}
+
+/// What hands an artifact on, from the resource that shows it back to where it came from.
+#[derive(Default)]
+struct Passage<'a> {
+    given: bool,
+    resources: BTreeSet<&'a str>,
+    /// How the artifact came to be at each of them.
+    made: Vec<&'a Derivation>,
+}
+
+impl<'a> Teller<'a> {
+    fn output(&mut self, made: &'a Derivation) -> MadeOf {
+        if let Some(output) = &made.output {
+            return self.produced(&made.resource, output, None);
+        }
+        let mut told = self.leaf(
+            &Artifact::value(Kind::Object, &made.resource.as_str().into()),
+            None,
+        );
+        told.passed = vec![made.resource.clone()];
+        self.tell_from(&mut told, &[made]);
+        told
+    }
+
+    /// Tells an artifact that a resource emitted.
+    fn produced(
+        &mut self,
+        resource: &'a str,
+        artifact: &Artifact,
+        evidence: Option<Evidence>,
+    ) -> MadeOf {
+        let mut passage = Passage::default();
+        self.go_back(resource, artifact, &mut passage);
+        let mut told = self.leaf(artifact, evidence);
+        let owner = passage.given.then(|| self.owner.to_owned());
+        let order = self.state.chain().in_path_order();
+        let passed = order.filter(|it| passage.resources.contains(it.name.as_str()));
+        told.passed = owner
+            .into_iter()
+            .chain(passed.map(|it| it.name.clone()))
+            .collect();
+        if !passage.given {
+            self.tell_from(&mut told, &passage.made);
+        }
+        told
+    }
+
+    fn go_back(&self, resource: &'a str, artifact: &Artifact, passage: &mut Passage<'a>) {
+        if !passage.resources.insert(resource) {
+            return;
+        }
+        passage.given |= self.is_given(artifact);
+        let Some(made) = self.state.derivation(resource, artifact.id()) else {
+            return;
+        };
+        passage.made.push(made);
+        for (origin, edge) in &made.from {
+            match origin {
+                Origin::Owner(_) => passage.given |= edge.artifact == *artifact,
+                Origin::Resource(producer) if edge.artifact == *artifact => {
+                    self.go_back(producer, artifact, passage);
+                }
+                Origin::Resource(_) => {}
+            }
+        }
+    }
+
+    fn is_given(&self, artifact: &Artifact) -> bool {
+        let same_revision = |given: &Artifact| {
+            let sources = [given, artifact].map(Artifact::kind) == [Kind::Source; 2];
+            sources && revision::matches(given.shown(), artifact.shown())
+        };
+        let mut given = self.state.owner().values();
+        given.any(|given| given == artifact || same_revision(given))
+    }
+
+    fn tell_from(&mut self, told: &mut MadeOf, made: &[&'a Derivation]) {
+        let mut seen: BTreeSet<ArtifactId> = BTreeSet::new();
+        let edges = made.iter().flat_map(|made| {
+            let handed_on = made.output.as_ref().map(Artifact::id);
+            let other = move |edge: &Artifact| Some(edge.id()) != handed_on;
+            made.from
+                .iter()
+                .filter(move |(_, edge)| other(&edge.artifact))
+        });
+        for (origin, edge) in edges {
+            if !seen.insert(edge.artifact.id()) {
+                continue;
+            }
+            if self.left == 0 {
+                told.cut = true;
+                return;
+            }
+            let evidence = Some(edge.evidence);
+            told.from.push(match origin {
+                Origin::Resource(producer) => self.produced(producer, &edge.artifact, evidence),
+                Origin::Owner(_) => {
+                    let mut leaf = self.leaf(&edge.artifact, evidence);
+                    leaf.passed = vec![self.owner.to_owned()];
+                    leaf
+                }
+            });
+        }
+    }
+
+    fn leaf(&mut self, artifact: &Artifact, evidence: Option<Evidence>) -> MadeOf {
+        self.left = self.left.saturating_sub(1);
+        MadeOf {
+            kind: artifact.kind(),
+            name: artifact.name().map(str::to_owned),
+            value: artifact.shown().to_owned(),
+            url: artifact.url().map(str::to_owned),
+            evidence,
+            passed: Vec::new(),
+            from: Vec::new(),
+            cut: false,
+        }
+    }
+}

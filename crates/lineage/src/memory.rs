@@ -1,0 +1,283 @@
+//! What is remembered of one resource.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::{Artifact, ArtifactId};
+use crate::chain::Resource;
+use crate::clauses::{Clause, Clauses};
+use crate::derivation::{Derivation, Edge};
+use crate::evidence::{Evidence, Judge, Judgement};
+use crate::origin::Origin;
+use crate::snapshot::Snapshot;
+use crate::stamp::{Applied, Inputs, Record, Stamp, Template};
+
+/// How many applies are remembered; what an older one made is only ever assumed.
+const RECORDS: usize = 64;
+/// How many objects are told apart.
+const OBJECTS: usize = 64;
+
+/// What is remembered of one resource: the last applies, the last snapshot, what it makes now, and
+/// how that came to be which others still use.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Memory {
+    /// How many applies there were.
+    applies: u64,
+    /// The last of them, one a generation.
+    records: Vec<Record>,
+    /// The newest apply that is no longer remembered.
+    forgotten: u64,
+    /// In the order in which they were applied or first seen; the last one is the current one.
+    uids: Vec<String>,
+    last: Option<Snapshot>,
+    /// Whether there ever was an output; if so, its absence makes no sink of the resource.
+    emits: bool,
+    current: Option<Derivation>,
+    /// The last derivation of each output, oldest first, the current one included.
+    derivations: Vec<Derivation>,
+}
+
+impl Memory {
+    /// Remembers an apply.
+    pub(crate) fn stamped(&mut self, stamp: Stamp) {
+        self.make_current(&stamp.uid);
+        let mut record = Record::new(self.applies + 1, stamp);
+        if self.records.iter().any(|known| known.repeats(&record)) {
+            return;
+        }
+        self.applies += 1;
+        let of_generation = |it: &Record| it.is_of(&record.uid, record.generation);
+        if let Some(at) = self.records.iter().position(of_generation) {
+            record.contest(&self.records.remove(at));
+        } else if self.was_there_before(&record) {
+            let before = self.records.iter().rev().find(|it| it.uid == record.uid);
+            match before {
+                Some(before) => record.contest(before),
+                None => record.contest_all(),
+            }
+        }
+        self.insert(record);
+    }
+
+    /// Takes a snapshot into account; tells whether that changed what is known.
+    pub(crate) fn seen(
+        &mut self,
+        resource: &Resource,
+        snapshot: &Snapshot,
+        clauses: Clauses,
+    ) -> bool {
+        let immutable = resource.tracing.immutable;
+        if self.is_outdated(snapshot, immutable) {
+            return false;
+        }
+        if !self.uids.contains(&snapshot.uid) {
+            self.make_current(&snapshot.uid);
+        }
+        self.last = Some(snapshot.clone());
+        let succeeded = clauses.holds(Clause::RunSucceeded, snapshot.health.is_good());
+        if immutable && !succeeded {
+            return false;
+        }
+        let judge = Judge {
+            tracing: &resource.tracing,
+            records: &self.records,
+            clauses,
+        };
+        // What somebody else changed may be why the output is what it is.
+        let touched = judge.is_foreign(snapshot) && snapshot.held != Some(true);
+        if snapshot.output.is_none() && self.emits {
+            return self.miss(snapshot, immutable, touched);
+        }
+        self.emits |= snapshot.output.is_some();
+        let judgement = judge.judge(snapshot).unwrap_or_default();
+        let kept = if immutable {
+            self.has_newer_run(snapshot, &judgement)
+        } else {
+            let current = self.current.as_ref();
+            let unchanged = current.is_some_and(|current| current.shows(snapshot));
+            unchanged && !touched && !judgement.is_news()
+        };
+        !kept && self.adopt(resource, snapshot, judgement)
+    }
+
+    /// Hands an input on as the output, without an object.
+    pub(crate) fn passed_through(
+        &mut self,
+        resource: &Resource,
+        passed: &Origin,
+        inputs: Inputs,
+        time: Timestamp,
+    ) -> bool {
+        let Some(output) = inputs.get(passed).cloned() else {
+            return false;
+        };
+        let stamp = Stamp {
+            template: Template::default(),
+            uid: String::new(),
+            generation: None,
+            inputs,
+            applied: Applied::Output(output.id()),
+            rendered: None,
+            time,
+        };
+        let edge = |(origin, artifact): (&Origin, &Artifact)| {
+            let evidence = match (artifact.is_mutable(), origin == passed) {
+                (true, _) => Evidence::Assumed,
+                (false, true) => Evidence::Same,
+                (false, false) => Evidence::Applied,
+            };
+            let artifact = artifact.clone();
+            (origin.clone(), Edge { artifact, evidence })
+        };
+        let from = stamp.inputs.iter().map(edge).collect();
+        self.stamped(stamp);
+        self.emits = true;
+        self.put(Derivation {
+            resource: resource.name.clone(),
+            template: Template::default(),
+            uid: String::new(),
+            generation: None,
+            output: Some(output),
+            from,
+            time,
+            record: self.records.last().map_or(0, |record| record.number),
+        })
+    }
+
+    /// Forgets what an object made that is no longer there; tells whether it was the current one.
+    pub(crate) fn gone(&mut self, uid: &str) -> bool {
+        let was_current = self.current.as_ref().is_some_and(|it| it.uid == uid);
+        if was_current {
+            self.current = None;
+        }
+        was_current
+    }
+
+    /// Returns what the resource makes now.
+    pub(crate) fn current(&self) -> Option<&Derivation> {
+        self.current.as_ref()
+    }
+
+    /// Returns how an output came to be.
+    pub(crate) fn derivation(&self, output: ArtifactId) -> Option<&Derivation> {
+        let made = |it: &&Derivation| it.output.as_ref().map(Artifact::id) == Some(output);
+        self.derivations.iter().rev().find(made)
+    }
+
+    /// Returns the inputs of the last apply.
+    pub(crate) fn applied_last(&self) -> Option<&Inputs> {
+        self.records.last().map(|record| &record.inputs)
+    }
+
+    /// Tells whether an input was changed, or the object replaced, since what is made now was
+    /// applied: then that is history, even if the input has its old value again.
+    pub(crate) fn has_moved_on(&self, origin: &Origin, immutable: bool) -> bool {
+        let Some(current) = &self.current else {
+            return false;
+        };
+        let made_from = current.from.get(origin).map(|edge| &edge.artifact);
+        let moved = |record: &Record| {
+            let replaced = !immutable && record.uid != current.uid;
+            replaced || record.inputs.get(origin) != made_from
+        };
+        let mut since = self.records.iter().filter(|it| it.number > current.record);
+        self.forgotten > current.record || since.any(moved)
+    }
+
+    /// Returns how many derivations are remembered.
+    pub(crate) fn remembered(&self) -> usize {
+        self.derivations.len()
+    }
+
+    /// Forgets derivations of outputs that nobody uses.
+    pub(crate) fn retain(&mut self, used: impl Fn(ArtifactId) -> bool) {
+        self.derivations
+            .retain(|it| it.output.as_ref().is_some_and(|output| used(output.id())));
+    }
+
+    fn is_outdated(&self, snapshot: &Snapshot, immutable: bool) -> bool {
+        let replaced = self.uids.contains(&snapshot.uid) && self.uids.last() != Some(&snapshot.uid);
+        let last = self.last.as_ref().filter(|last| last.uid == snapshot.uid);
+        let newer = last
+            .is_some_and(|last| last.generation.is_some() && last.generation > snapshot.generation);
+        (replaced && !immutable) || (newer && snapshot.generation.is_some())
+    }
+
+    /// Tells whether the generation that an apply answered with had been seen before the apply, so
+    /// that the apply changed metadata at most. A snapshot that carries the same inputs only came
+    /// in before the answer did.
+    fn was_there_before(&self, record: &Record) -> bool {
+        self.last.as_ref().is_some_and(|seen| {
+            let made = record.generation.is_some() && seen.generation >= record.generation;
+            seen.uid == record.uid && made && seen.inputs_id.as_ref() != Some(&record.inputs_id)
+        })
+    }
+
+    fn has_newer_run(&self, snapshot: &Snapshot, judgement: &Judgement) -> bool {
+        let known = self.records.iter().any(|it| it.uid == snapshot.uid);
+        let current = self.current.as_ref();
+        current.is_some_and(|current| !known || current.record > judgement.record)
+    }
+
+    /// Takes note that the output is not there: what it was last stays, unless it was of another
+    /// object.
+    fn miss(&mut self, snapshot: &Snapshot, immutable: bool, touched: bool) -> bool {
+        let Some(current) = self.current.as_ref().filter(|_| !immutable) else {
+            return false;
+        };
+        if current.uid != snapshot.uid {
+            self.current = None;
+            return true;
+        }
+        let doubted = touched.then(|| current.doubting_generations());
+        doubted.is_some_and(|doubted| self.put(doubted))
+    }
+
+    fn adopt(&mut self, resource: &Resource, snapshot: &Snapshot, judgement: Judgement) -> bool {
+        self.put(Derivation {
+            resource: resource.name.clone(),
+            template: snapshot.template.clone(),
+            uid: snapshot.uid.clone(),
+            generation: snapshot.generation,
+            output: snapshot.output.clone(),
+            from: judgement.from,
+            time: snapshot.time,
+            record: judgement.record,
+        })
+    }
+
+    fn put(&mut self, derivation: Derivation) -> bool {
+        let known = self.current.as_ref();
+        if known.is_some_and(|known| known.says_the_same(&derivation)) {
+            return false;
+        }
+        if derivation.output.is_some() {
+            self.derivations.retain(|it| it.output != derivation.output);
+            self.derivations.push(derivation.clone());
+        }
+        self.current = Some(derivation);
+        true
+    }
+
+    fn make_current(&mut self, uid: &str) {
+        self.uids.retain(|known| known != uid);
+        self.uids.push(uid.to_owned());
+        if self.uids.len() > OBJECTS {
+            self.uids.remove(0);
+        }
+    }
+
+    /// Inserts a record before those of later generations of the same object.
+    fn insert(&mut self, record: Record) {
+        let later = |it: &Record| {
+            let known = record.generation.is_some();
+            it.uid == record.uid && known && it.generation > record.generation
+        };
+        let at = self.records.iter().position(later);
+        self.records
+            .insert(at.unwrap_or(self.records.len()), record);
+        if self.records.len() > RECORDS {
+            self.forgotten = self.forgotten.max(self.records.remove(0).number);
+        }
+    }
+}

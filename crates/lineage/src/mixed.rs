@@ -1,0 +1,71 @@
+//! The diamond: is something made from two values of one upstream at once?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::arrival::Missing;
+use crate::artifact::ArtifactId;
+use crate::derivation::Derivation;
+use crate::origin::Origin;
+use crate::state::State;
+
+impl State {
+    /// Returns the first resource that an origin flows into whose current derivation goes back to
+    /// two artifacts of the origin, or of a resource between the two.
+    pub(crate) fn mixed(&self, origin: &Origin, reached: &BTreeSet<&str>) -> Option<Missing> {
+        let between = reached.iter().map(|name| Origin::resource(*name));
+        let upstreams: Vec<_> = [origin.clone()].into_iter().chain(between).collect();
+        upstreams.into_iter().find_map(|upstream| {
+            let mut shown = Shown {
+                state: self,
+                upstream: &upstream,
+                known: BTreeMap::new(),
+            };
+            let resource = reached.iter().find(|name| {
+                let current = self.current(name);
+                current.is_some_and(|made| shown.by(made).len() > 1)
+            })?;
+            Some(Missing::Mixed {
+                resource: (*resource).to_owned(),
+                upstream: upstream.clone(),
+            })
+        })
+    }
+}
+
+/// Finds the artifacts of one upstream that derivations go back to.
+struct Shown<'a> {
+    state: &'a State,
+    upstream: &'a Origin,
+    /// What was found, by resource and output.
+    known: BTreeMap<(String, ArtifactId), BTreeSet<ArtifactId>>,
+}
+
+impl Shown<'_> {
+    fn by(&mut self, made: &Derivation) -> BTreeSet<ArtifactId> {
+        let mut shown = BTreeSet::new();
+        for (input, edge) in &made.from {
+            let artifact = edge.artifact.id();
+            if input == self.upstream {
+                shown.insert(artifact);
+            } else if let Origin::Resource(producer) = input {
+                shown.extend(self.through(producer, artifact));
+            }
+        }
+        shown
+    }
+
+    fn through(&mut self, producer: &str, output: ArtifactId) -> BTreeSet<ArtifactId> {
+        let key = (producer.to_owned(), output);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        // Paths change, and what was made on an older one may lead back here.
+        self.known.insert(key.clone(), BTreeSet::new());
+        let shown = match self.state.derivation(producer, output) {
+            Some(made) => self.by(made),
+            None => BTreeSet::new(),
+        };
+        self.known.insert(key, shown.clone());
+        shown
+    }
+}

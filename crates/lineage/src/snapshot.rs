@@ -1,0 +1,58 @@
+//! What was seen: one object at one moment.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Artifact;
+use crate::origin::Origin;
+use crate::stamp::{InputsId, Template};
+
+/// One state of a stamped object, as it was read in one answer of the API server.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// The template by whose paths and rules it was read.
+    pub template: Template,
+    /// The uid of the object.
+    pub uid: String,
+    /// `metadata.generation`, where the kind has one.
+    pub generation: Option<i64>,
+    /// The generation that the object says was observed, at its usual or declared path.
+    pub observed: Option<i64>,
+    /// The generation that the condition read for health carries.
+    pub condition_observed: Option<i64>,
+    /// What the template's health rule says.
+    pub health: Health,
+    /// Whether every field that was applied holds the applied value; `None` if nobody looked.
+    pub held: Option<bool>,
+    /// The inputs whose correlation rules hold between the last apply and this state.
+    pub matched: BTreeSet<Origin>,
+    /// The id of the inputs that the object carries, if it was read.
+    pub inputs_id: Option<InputsId>,
+    /// What is at the template's output paths.
+    pub output: Option<Artifact>,
+    /// When it was seen.
+    pub time: Timestamp,
+}
+
+/// What a health rule says of a state.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// Healthy, by a rule that reads the object's status.
+    True,
+    /// Healthy without a look: there is no rule, or it is `alwaysHealthy`.
+    Presumed,
+    /// Not healthy.
+    False,
+    /// It can't be said.
+    #[default]
+    Unknown,
+}
+
+impl Health {
+    pub(crate) fn is_good(self) -> bool {
+        matches!(self, Self::True | Self::Presumed)
+    }
+}

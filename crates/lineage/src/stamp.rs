@@ -1,0 +1,148 @@
+//! What was applied: one input set, rendered and written as one generation of one object.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::artifact::{Artifact, ArtifactId};
+use crate::origin::Origin;
+
+/// What an object was made from, each input by where it comes from.
+pub type Inputs = BTreeMap<Origin, Artifact>;
+
+/// A template, as it was when it was used.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Template {
+    /// Kind and name.
+    pub name: String,
+    /// Its generation.
+    pub generation: Option<i64>,
+}
+
+/// One apply of a rendered template.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Stamp {
+    /// What was rendered.
+    pub template: Template,
+    /// The uid of the object, as the API server answered.
+    pub uid: String,
+    /// The generation of the object, as the API server answered.
+    pub generation: Option<i64>,
+    /// The values that rendering, and the selectors that chose the option, read.
+    pub inputs: Inputs,
+    /// What the output path holds in that which was applied, where it lies in there.
+    pub applied: Applied,
+    /// The digest of the rendered object without the annotation that names the inputs, if known.
+    pub rendered: Option<String>,
+    /// When it was applied.
+    pub time: Timestamp,
+}
+
+/// What the output path holds in that which was applied.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applied {
+    /// The output path does not lie in what was applied.
+    #[default]
+    Elsewhere,
+    /// This content.
+    Output(ArtifactId),
+    /// There is no output: the object itself is what was applied.
+    Object,
+}
+
+/// Identifies an input set; it is written to the object in the same apply.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct InputsId(String);
+
+impl InputsId {
+    /// Returns the id of an input set.
+    pub fn of(inputs: &Inputs) -> Self {
+        let mut hash = Sha256::new();
+        for (origin, artifact) in inputs {
+            hash.update(format!("{origin}\n{}\n", artifact.id()));
+        }
+        let digest = hash.finalize();
+        Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Returns the id that was read from an object.
+    pub fn read(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text to write to the object.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is remembered of the applies that led to one generation of one object.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Record {
+    /// Grows with every apply to the resource.
+    pub(crate) number: u64,
+    pub(crate) template: Template,
+    pub(crate) uid: String,
+    pub(crate) generation: Option<i64>,
+    /// Those of the last apply.
+    pub(crate) inputs: Inputs,
+    pub(crate) inputs_id: InputsId,
+    /// Inputs that had another value in an earlier apply to the same generation: which of the two
+    /// an output was made from, a generation can't say.
+    pub(crate) contested: BTreeSet<Origin>,
+    pub(crate) applied: Applied,
+    pub(crate) rendered: Option<String>,
+}
+
+impl Record {
+    pub(crate) fn new(number: u64, stamp: Stamp) -> Self {
+        Self {
+            number,
+            inputs_id: InputsId::of(&stamp.inputs),
+            template: stamp.template,
+            uid: stamp.uid,
+            generation: stamp.generation,
+            inputs: stamp.inputs,
+            contested: BTreeSet::new(),
+            applied: stamp.applied,
+            rendered: stamp.rendered,
+        }
+    }
+
+    /// Tells whether this generation of this object is the one.
+    pub(crate) fn is_of(&self, uid: &str, generation: Option<i64>) -> bool {
+        self.uid == uid && generation.is_some() && self.generation == generation
+    }
+
+    /// Tells whether another record says nothing new.
+    pub(crate) fn repeats(&self, other: &Self) -> bool {
+        let one = Self {
+            number: self.number,
+            contested: self.contested.clone(),
+            ..other.clone()
+        };
+        *self == one
+    }
+
+    /// Contests what differs from an earlier input set of the same generation, unless both rendered
+    /// the same object: then they are one.
+    pub(crate) fn contest(&mut self, earlier: &Self) {
+        self.contested.extend(earlier.contested.iter().cloned());
+        if self.rendered.is_some() && self.rendered == earlier.rendered {
+            return;
+        }
+        let origins = self.inputs.keys().chain(earlier.inputs.keys());
+        let differ = origins.filter(|it| self.inputs.get(it) != earlier.inputs.get(it));
+        let differ: Vec<_> = differ.cloned().collect();
+        self.contested.extend(differ);
+    }
+
+    /// Contests everything: what the generation was made from before is not known.
+    pub(crate) fn contest_all(&mut self) {
+        self.contested = self.inputs.keys().cloned().collect();
+    }
+}

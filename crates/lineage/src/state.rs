@@ -1,0 +1,150 @@
+//! What is known of one owner: fed with what was stamped and seen, asked what things are made of.
+
+mod retention;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::{Artifact, ArtifactId};
+use crate::chain::Chain;
+use crate::clauses::Clauses;
+use crate::derivation::Derivation;
+use crate::memory::Memory;
+use crate::origin::Origin;
+use crate::snapshot::Snapshot;
+use crate::stamp::{Inputs, Stamp};
+
+/// What is known of one owner.
+///
+/// Feed it in the order in which things happen: after every apply [`State::stamped`], and then
+/// [`State::seen`] with the object as it was read. It is bounded by the size of the chain, not by
+/// the length of its history, and can be written as JSON and read back at any moment.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct State {
+    chain: Chain,
+    owner: BTreeMap<String, Artifact>,
+    memories: BTreeMap<String, Memory>,
+    #[serde(skip)]
+    clauses: Clauses,
+}
+
+/// A resource is not on the path.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("resource `{0}` is not on the path")]
+pub struct NotOnPath(pub String);
+
+impl State {
+    /// Starts without any history.
+    pub fn new(chain: Chain) -> Self {
+        Self {
+            chain,
+            ..Self::default()
+        }
+    }
+
+    /// Follows another path from now on; resources that have left it are forgotten.
+    pub fn follow(&mut self, chain: Chain) {
+        self.chain = chain;
+        let chain = &self.chain;
+        self.memories.retain(|name, _| chain.get(name).is_some());
+    }
+
+    /// Takes the inputs the owner has now, by their names.
+    pub fn own(&mut self, inputs: BTreeMap<String, Artifact>) {
+        self.owner = inputs;
+    }
+
+    /// Remembers an apply of a resource's object.
+    pub fn stamped(&mut self, resource: &str, stamp: Stamp) -> Result<(), NotOnPath> {
+        self.memory(resource)?.stamped(stamp);
+        Ok(())
+    }
+
+    /// Takes a snapshot of a resource's object into account. Returns the derivation if something
+    /// is known now that was not known before.
+    pub fn seen(
+        &mut self,
+        resource: &str,
+        snapshot: &Snapshot,
+    ) -> Result<Option<&Derivation>, NotOnPath> {
+        let clauses = self.clauses;
+        let declared = self.chain.get(resource).cloned();
+        let declared = declared.ok_or_else(|| NotOnPath(resource.to_owned()))?;
+        let changed = self.memory(resource)?.seen(&declared, snapshot, clauses);
+        Ok(self.told(resource, changed))
+    }
+
+    /// Hands an input of a resource on as its output: the chosen option passes it through.
+    ///
+    /// `inputs` are that input and whatever chose the option. Returns the derivation if it is new.
+    pub fn passed_through(
+        &mut self,
+        resource: &str,
+        passed: &Origin,
+        inputs: Inputs,
+        time: Timestamp,
+    ) -> Result<Option<&Derivation>, NotOnPath> {
+        let declared = self.chain.get(resource).cloned();
+        let declared = declared.ok_or_else(|| NotOnPath(resource.to_owned()))?;
+        let memory = self.memory(resource)?;
+        let changed = memory.passed_through(&declared, passed, inputs, time);
+        Ok(self.told(resource, changed))
+    }
+
+    /// Takes note that an object is gone; tells whether it was a current one.
+    pub fn gone(&mut self, resource: &str, uid: &str) -> bool {
+        self.memories
+            .get_mut(resource)
+            .is_some_and(|memory| memory.gone(uid))
+    }
+
+    /// Returns the path that is followed.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Returns the inputs the owner has now, by their names.
+    pub fn owner(&self) -> &BTreeMap<String, Artifact> {
+        &self.owner
+    }
+
+    /// Returns how that came to be which a resource makes now.
+    pub fn current(&self, resource: &str) -> Option<&Derivation> {
+        self.memories.get(resource)?.current()
+    }
+
+    /// Returns how an output of a resource came to be last, if it is made now or still in use.
+    pub fn derivation(&self, resource: &str, output: ArtifactId) -> Option<&Derivation> {
+        self.memories.get(resource)?.derivation(output)
+    }
+
+    pub(crate) fn recollect(&self, resource: &str) -> Option<&Memory> {
+        self.memories.get(resource)
+    }
+
+    /// Starts without any history, and without one clause of the evidence rule.
+    #[cfg(test)]
+    pub(crate) fn without(chain: Chain, dropped: Option<crate::clauses::Clause>) -> Self {
+        Self {
+            clauses: Clauses { dropped },
+            ..Self::new(chain)
+        }
+    }
+
+    fn memory(&mut self, resource: &str) -> Result<&mut Memory, NotOnPath> {
+        if self.chain.get(resource).is_none() {
+            return Err(NotOnPath(resource.to_owned()));
+        }
+        Ok(self.memories.entry(resource.to_owned()).or_default())
+    }
+
+    fn told(&mut self, resource: &str, changed: bool) -> Option<&Derivation> {
+        if !changed {
+            return None;
+        }
+        retention::forget_unused(&self.chain, &mut self.memories);
+        self.memories.get(resource)?.current()
+    }
+}

@@ -1,0 +1,37 @@
+//! How outputs of an object can be traced to the inputs it was stamped with.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::origin::Origin;
+
+/// What a template, and the kind it stamps, say about tracing.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Tracing {
+    /// Every change of inputs makes a new object (lifecycle `immutable` or `tekton`, or a Runnable).
+    #[serde(default)]
+    pub immutable: bool,
+    /// Which observed generation is believed.
+    #[serde(default)]
+    pub trust: Trust,
+    /// The inputs that the template's correlation rules name.
+    #[serde(default)]
+    pub rules: BTreeSet<Origin>,
+}
+
+/// Which observed generation is believed to speak about outputs.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// None: the object reports nothing.
+    Never,
+    /// The one that the condition read for health carries itself.
+    #[default]
+    Condition,
+    /// The one at the declared path (`artifactTracing.observedGenerationPath`, or
+    /// `observedCompletion`).
+    Declared,
+    /// The one of a [kind that is known](crate::kinds) to report after its outputs.
+    Known,
+}
