@@ -5,7 +5,9 @@
 //! A CRD's schema is checked before: what it refuses (a missing name, an unknown kind of template)
 //! is not repeated here, except that what cannot be read at all is [`Rule::Malformed`].
 
+mod blueprint;
 mod node;
+mod selector;
 mod template;
 
 use serde_json::Value;
@@ -144,6 +146,7 @@ pub fn admit(object: &Value) -> Vec<Refusal> {
         Some(_) => return Vec::new(),
     };
     match kind {
+        "ClusterSupplyChain" | "ClusterDelivery" => blueprint::blueprint(object),
         "ClusterRunTemplate" => template::run_template(&root),
         _ => match TemplateKind::ALL
             .into_iter()

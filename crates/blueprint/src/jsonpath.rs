@@ -93,6 +93,9 @@ impl JsonPath {
 
     /// Returns the one value the path leads to, or `None` if it leads nowhere.
     pub fn one<'v>(&self, data: &'v Value) -> Result<Option<Cow<'v, Value>>, Error> {
+        if let Some(found) = self.plain(data) {
+            return Ok(found.map(Cow::Borrowed));
+        }
         let mut blocks = self.find(data)?.into_iter();
         let mut results = blocks.next().unwrap_or_default().into_iter();
         let value = results.next();
@@ -101,6 +104,14 @@ impl JsonPath {
             (None, Some(_)) => Err(Error::TooManyResults),
             (None, None) => Ok(value),
         }
+    }
+
+    /// Follows a path of names only, as nearly all are, without a list of results for each step.
+    fn plain<'v>(&self, data: &'v Value) -> Option<Option<&'v Value>> {
+        let [parse::Block::Steps(steps)] = &self.blocks[..] else {
+            return None;
+        };
+        eval::names(steps, data)
     }
 }
 
@@ -384,6 +395,26 @@ mod tests {
         }
         let path = JsonPath::parse("{..a..a..a..a..a..a}").unwrap();
         assert_eq!(path.find(&tree), Err(EvalError::TooManyResults));
+    }
+
+    #[test]
+    fn a_path_of_names_leads_where_its_steps_lead() {
+        let data = store();
+        for path in [
+            "name",
+            "nothing",
+            "nothing.more",
+            "name.more",
+            "books.category",
+            "labels.k8s.deep",
+        ] {
+            let path = JsonPath::relaxed(path).unwrap();
+            assert_eq!(path.one(&data).unwrap(), path.first(&data).unwrap().pop());
+            assert!(path.plain(&data).is_some());
+        }
+        for path in ["books[0].price", "books[*]", "..price"] {
+            assert_eq!(JsonPath::relaxed(path).unwrap().plain(&data), None);
+        }
     }
 
     proptest! {

@@ -111,8 +111,7 @@ impl Owner {
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
-        let metadata = object.get("metadata").cloned().unwrap_or_default();
-        let metadata: ObjectMeta = serde_json::from_value(metadata).map_err(failed)?;
+        let metadata = metadata(&object).map_err(failed)?;
         let params = object
             .pointer("/spec/params")
             .cloned()
@@ -143,4 +142,16 @@ impl Owner {
             "blockOwnerDeletion": true,
         })
     }
+}
+
+/// Reads the metadata of an owner; one that is given offline may have none. A null label is no label.
+fn metadata(object: &Value) -> Result<ObjectMeta, serde_json::Error> {
+    let mut metadata = object.get("metadata").cloned().unwrap_or_default();
+    if metadata.is_null() {
+        return Ok(ObjectMeta::default());
+    }
+    if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
+        labels.retain(|_, label| !label.is_null());
+    }
+    serde_json::from_value(metadata)
 }

@@ -7,13 +7,13 @@ use crate::field_path::FieldPath;
 
 /// A value, and the path that leads to it. Null is absent, as everywhere in the API.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'v> {
-    pub(super) value: &'v Value,
-    pub(super) path: FieldPath,
+pub(in crate::admission) struct Node<'v> {
+    pub(in crate::admission) value: &'v Value,
+    pub(in crate::admission) path: FieldPath,
 }
 
 impl<'v> Node<'v> {
-    pub(super) fn root(value: &'v Value) -> Self {
+    pub(in crate::admission) fn root(value: &'v Value) -> Self {
         Self {
             value,
             path: FieldPath::default(),
@@ -21,7 +21,7 @@ impl<'v> Node<'v> {
     }
 
     /// Returns a member, if it is there and not null.
-    pub(super) fn get(&self, field: &str) -> Option<Self> {
+    pub(in crate::admission) fn get(&self, field: &str) -> Option<Self> {
         let value = self.value.get(field).filter(|value| !value.is_null())?;
         Some(Self {
             value,
@@ -30,20 +30,34 @@ impl<'v> Node<'v> {
     }
 
     /// Returns the member, or this node if it is not there: the nearest place to point at.
-    pub(super) fn nearest(&self, field: &str) -> Self {
+    pub(in crate::admission) fn nearest(&self, field: &str) -> Self {
         self.get(field).unwrap_or_else(|| self.clone())
     }
 
     /// Returns the text of a member. The API takes an empty text for none.
-    pub(super) fn text(&self, field: &str) -> Option<&'v str> {
+    pub(in crate::admission) fn text(&self, field: &str) -> Option<&'v str> {
         self.value
             .get(field)
             .and_then(Value::as_str)
             .filter(|text| !text.is_empty())
     }
 
+    /// Returns the items of a member that is a list.
+    pub(in crate::admission) fn items(&self, field: &str) -> Vec<Self> {
+        let Some(list) = self.get(field) else {
+            return Vec::new();
+        };
+        let items = list.value.as_array().into_iter().flatten().enumerate();
+        items
+            .map(|(index, value)| Self {
+                value,
+                path: list.path.index(index),
+            })
+            .collect()
+    }
+
     /// Says whether a member is absent, or an empty list or object.
-    pub(super) fn is_empty(&self, field: &str) -> bool {
+    pub(in crate::admission) fn is_empty(&self, field: &str) -> bool {
         match self.value.get(field) {
             None | Some(Value::Null) => true,
             Some(Value::Array(list)) => list.is_empty(),
@@ -53,7 +67,7 @@ impl<'v> Node<'v> {
     }
 
     /// Refuses the object because of this value.
-    pub(super) fn refuse(&self, rule: Rule, message: impl Into<String>) -> Refusal {
+    pub(in crate::admission) fn refuse(&self, rule: Rule, message: impl Into<String>) -> Refusal {
         Refusal {
             rule,
             severity: Severity::Error,

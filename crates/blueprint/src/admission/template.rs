@@ -146,7 +146,8 @@ mod tests {
 
     /// The rules, messages and places of all refusals of an object.
     fn refused(kind: &str, spec: Value) -> Vec<(Rule, String, String)> {
-        let object = json!({"kind": kind, "metadata": {"name": "t"}, "spec": spec});
+        let mut object = json!({"kind": kind, "metadata": {"name": "t"}});
+        object["spec"] = spec;
         let refusals = admit(&object).into_iter();
         refusals
             .map(|refusal| (refusal.rule, refusal.message, refusal.path.to_string()))

@@ -69,6 +69,16 @@ pub(super) fn block<'v>(block: &Block, data: &'v Value) -> Result<Found<'v>, Eva
     }
 }
 
+/// Returns where steps lead that are all names, or `None` if one of them is something else.
+pub(super) fn names<'v>(steps: &[Step], data: &'v Value) -> Option<Option<&'v Value>> {
+    let mut found = Some(data);
+    for step in steps {
+        let Step::Field(name) = step else { return None };
+        found = found.and_then(|value| value.get(name));
+    }
+    Some(found)
+}
+
 fn follow<'v>(steps: &[Step], input: Found<'v>) -> Result<Found<'v>, EvalError> {
     steps.iter().try_fold(input, |input, step| {
         let found = take(step, &input)?;

@@ -1,12 +1,14 @@
 //! Why was this decided? In words.
 
+use std::collections::HashSet;
+
 use super::step::{NoTemplate, Skip, Step, Unmet};
 use crate::blueprint::{Blueprint, Input};
 use crate::model::{Operator, Selector};
 use crate::selector::{Requirement, Subject};
 
-/// How many options a reason speaks of, so that it stays readable.
-const MAX_OPTIONS: usize = 10;
+/// How many options or producers a reason speaks of, so that it stays readable.
+const MAX_LISTED: usize = 10;
 
 /// Returns the reason for what was decided for a resource, given what was decided for all.
 pub fn explain(blueprint: &Blueprint, resource: usize, steps: &[Step]) -> String {
@@ -54,16 +56,12 @@ impl Explained<'_> {
         if unmet.is_empty() {
             return "it has neither a template nor an option".to_owned();
         }
-        let mut reasons: Vec<String> = unmet
+        let reasons: Vec<String> = unmet
             .iter()
-            .take(MAX_OPTIONS)
             .enumerate()
             .map(|(option, unmet)| format!("option {option}: {}", self.unmet(Some(option), *unmet)))
             .collect();
-        if unmet.len() > MAX_OPTIONS {
-            reasons.push(format!("and {} more", unmet.len() - MAX_OPTIONS));
-        }
-        format!("no option is selected: {}", reasons.join("; "))
+        format!("no option is selected: {}", listed(&reasons, "; "))
     }
 
     fn unmet(&self, option: Option<usize>, unmet: Unmet) -> String {
@@ -123,19 +121,29 @@ fn met(selector: Option<&Selector>, inputs: &[Input]) -> Option<Vec<String>> {
     if selector.is_some_and(|selector| selector.requirements().next().is_some()) {
         met.push("its selector matches".to_owned());
     }
-    let mut producers: Vec<String> = Vec::new();
-    for input in inputs {
-        let producer = format!("[{}]", input.producer);
-        if !producers.contains(&producer) {
-            producers.push(producer);
-        }
-    }
-    match producers.len() {
-        0 => {}
-        1 => met.push(format!("{} is selected", producers[0])),
-        _ => met.push(format!("{} are selected", producers.join(" and "))),
+    let mut known = HashSet::new();
+    let producers = inputs.iter().map(|input| input.producer.as_str());
+    let producers: Vec<String> = producers
+        .filter(|producer| known.insert(*producer))
+        .map(|producer| format!("[{producer}]"))
+        .collect();
+    match &producers[..] {
+        [] => {}
+        [one] => met.push(format!("{one} is selected")),
+        several => met.push(format!("{} are selected", listed(several, " and "))),
     }
     (!met.is_empty()).then_some(met)
+}
+
+/// Joins the first of many parts, and counts the others.
+fn listed(parts: &[String], separator: &str) -> String {
+    match parts.len().checked_sub(MAX_LISTED) {
+        None | Some(0) => parts.join(separator),
+        Some(more) => {
+            let first = parts[..MAX_LISTED].join(separator);
+            format!("{first}{separator}{more} more")
+        }
+    }
 }
 
 /// Says how a requirement does not hold.

@@ -1,5 +1,7 @@
 //! What is decided for one resource.
 
+use std::collections::HashSet;
+
 use crate::blueprint::{Blueprint, Input, TemplateOption, Templates};
 use crate::selector;
 
@@ -100,16 +102,10 @@ impl Blueprint {
             (None, Templates::One(name)) => Action::Stamp(name),
             (None, Templates::Options(_)) => panic!("one of several options must be chosen"),
         };
-        let mut inputs: Vec<&Input> = resource.inputs.iter().collect();
-        for input in chosen.iter().flat_map(|option| &option.inputs) {
-            let is_known = |known: &&Input| {
-                (known.kind, &known.name, &known.producer)
-                    == (input.kind, &input.name, &input.producer)
-            };
-            if !inputs.iter().any(is_known) {
-                inputs.push(input);
-            }
-        }
+        let of_option = chosen.iter().flat_map(|option| &option.inputs);
+        let mut known = HashSet::new();
+        let mut inputs: Vec<&Input> = resource.inputs.iter().chain(of_option).collect();
+        inputs.retain(|input| known.insert((input.kind, &input.name, &input.producer)));
         Selected {
             option,
             action,

@@ -2,6 +2,7 @@
 
 mod by_the_rules;
 mod cases;
+mod paths;
 mod rules;
 mod seed;
 mod size;

@@ -9,7 +9,7 @@ use super::{LABELS, VALUES};
 pub(crate) fn owner() -> impl Strategy<Value = Value> {
     let labels = prop::collection::btree_map(
         prop::sample::select(&LABELS[..]),
-        prop::sample::select(&["x", "y", "z"][..]),
+        prop::sample::select(&[Some("x"), Some("y"), Some("z"), None][..]),
         0..=2,
     );
     let params = prop_oneof![

@@ -1,0 +1,87 @@
+//! How many instructions does it take to decide a path? Counts do not depend on what else the machine
+//! does, so a regression shows. Needs valgrind; without it, says so.
+//!
+//! `cargo bench -p pathline-blueprint --bench instructions` prints the table of `docs/benchmarks.md`.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+
+#[path = "support/data.rs"]
+mod data;
+
+use std::hint::black_box;
+use std::process::Command;
+
+use pathline_blueprint::selection::Plan;
+
+const OPTIONS: u64 = 5;
+const SCENARIOS: [(&str, u64); 6] = [
+    ("choose-10", 10),
+    ("choose-100", 100),
+    ("choose-1000", 1_000),
+    ("plan-10", 10),
+    ("plan-100", 100),
+    ("plan-1000", 1_000),
+];
+
+fn main() {
+    let argument = std::env::args().nth(1);
+    let scenario = SCENARIOS
+        .into_iter()
+        .find(|(name, _)| Some(*name) == argument.as_deref());
+    match scenario {
+        Some((name, resources)) => run(name, resources),
+        None => count_all(),
+    }
+}
+
+fn count_all() {
+    println!("| resources, 5 options each | instructions | each resource |");
+    println!("| --- | --: | --: |");
+    for (name, resources) in SCENARIOS {
+        match count(name) {
+            Ok(instructions) => {
+                println!("| {name} | {instructions} | {} |", instructions / resources);
+            }
+            Err(error) => println!("| {name} | not counted: {error} | - |"),
+        }
+    }
+}
+
+/// Runs this very program under callgrind, which counts inside of `measured` only.
+fn count(scenario: &str) -> Result<u64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args([
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--collect-atstart=no",
+        ])
+        .arg("--toggle-collect=*measured*")
+        .arg(program)
+        .arg(scenario)
+        .output()
+        .map_err(|error| error.to_string())?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    let mut lines = report.lines();
+    let line = lines.find_map(|line| line.split_once("Collected :"));
+    line.and_then(|(_, count)| count.trim().parse().ok())
+        .ok_or_else(|| report.into_owned())
+}
+
+fn run(scenario: &str, resources: u64) {
+    let blueprint = data::blueprint(resources, OPTIONS, resources);
+    if scenario.starts_with("plan") {
+        black_box(measured(|| Plan::new(&blueprint)).expect("a valid blueprint"));
+        return;
+    }
+    let plan = Plan::new(&blueprint).expect("a valid blueprint");
+    let owner = data::owner(1);
+    // The first one pays for what the allocator puts off.
+    black_box(plan.choose(&owner));
+    black_box(measured(|| plan.choose(&owner)));
+}
+
+#[inline(never)]
+fn measured<T>(work: impl FnOnce() -> T) -> T {
+    // Keeps this from ending in a jump into `work`, which callgrind would not see as its end.
+    black_box(work())
+}
