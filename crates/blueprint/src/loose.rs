@@ -93,16 +93,23 @@ pub fn correct_blueprint(object: &mut Value) -> Vec<Looseness> {
 
 /// Reads `spec.source.url` of an owner as `spec.source.git.url`, and returns whether it was there.
 ///
-/// An owner that has both keeps the real one.
+/// An owner that has both keeps the real one, and null is not there.
 pub fn correct_owner(object: &mut Value) -> Option<Looseness> {
     let source = object.pointer_mut("/spec/source")?.as_object_mut()?;
-    let url = source.remove("url")?;
+    if source.get("url").is_none_or(Value::is_null) {
+        return None;
+    }
     let git = source.entry("git").or_insert(Value::Null);
     if git.is_null() {
         *git = Value::Object(Map::new());
     }
-    if let Some(git) = git.as_object_mut() {
-        git.entry("url").or_insert(url);
+    if !git.is_object() {
+        return None;
+    }
+    let url = source.remove("url")?;
+    let real = &mut source["git"]["url"];
+    if real.is_null() {
+        *real = url;
     }
     let source = FieldPath::default().field("spec").field("source");
     Some(Looseness {
@@ -203,4 +210,57 @@ fn operator_meant(written: &str) -> Option<Operator> {
     Operator::ALL
         .into_iter()
         .find(|known| known.name().eq_ignore_ascii_case(written) && known.name() != written)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::Selector;
+
+    fn fields(written: Value) -> Result<Value, serde_json::Error> {
+        let selector: Selector = serde_json::from_value(json!({"matchFields": written}))?;
+        serde_json::to_value(selector.match_fields)
+    }
+
+    #[test]
+    fn operators_are_read_in_any_case_and_under_either_name() {
+        let written = json!([
+            {"key": "a", "operator": "exists"},
+            {"key": "b", "operation": "DOESNOTEXIST"},
+            {"key": "c", "operator": "notIn", "operation": "In", "values": ["x"]},
+            {"key": "d", "operator": "Like"},
+        ]);
+        let meant = json!([
+            {"key": "a", "operator": "Exists"},
+            {"key": "b", "operator": "DoesNotExist"},
+            {"key": "c", "operator": "NotIn", "values": ["x"]},
+            {"key": "d", "operator": "Like"},
+        ]);
+        assert_eq!(fields(written).unwrap(), meant);
+    }
+
+    #[test]
+    fn null_fields_are_none_and_other_shapes_are_refused() {
+        assert_eq!(fields(Value::Null).unwrap(), Value::Null);
+        assert_eq!(fields(json!([])).unwrap(), json!([]));
+        for written in [json!("text"), json!({}), json!([["key"]])] {
+            assert!(fields(written.clone()).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_blueprints_own_selector_is_corrected_but_not_its_shape() {
+        let mut blueprint = json!({"spec": {"selectorMatchFields": [
+            {"key": "spec.source.url", "operator": "exists"},
+        ]}});
+        let found = correct_blueprint(&mut blueprint);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path.to_string(), "spec.selectorMatchFields[0].key");
+        assert_eq!(
+            blueprint["spec"]["selectorMatchFields"][0],
+            json!({"key": "spec.source.git.url", "operator": "exists"})
+        );
+    }
 }

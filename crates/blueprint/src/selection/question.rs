@@ -46,7 +46,7 @@ pub(super) struct Conditions {
     first: usize,
     count: usize,
     /// A requirement on labels that is an error for every owner.
-    broken: Option<Error>,
+    broken: Option<Box<Error>>,
 }
 
 /// Numbers questions while a plan is made.
@@ -69,7 +69,7 @@ impl<'b> Interner<'b> {
             if let Question::Broken(error) = &self.questions.questions[number as usize]
                 && is_label
             {
-                broken.get_or_insert_with(|| error.clone());
+                broken.get_or_insert_with(|| Box::new(error.clone()));
             }
         }
         Conditions {
@@ -164,7 +164,7 @@ impl<'p, 'o> Answers<'p, 'o> {
     /// Fields are only looked at if everything before them holds.
     pub(super) fn first_unmet(&mut self, conditions: &Conditions) -> Result<Option<usize>, Error> {
         if let Some(error) = &conditions.broken {
-            return Err(error.clone());
+            return Err((**error).clone());
         }
         let asked = &self.questions.asked[conditions.first..][..conditions.count];
         for (requirement, question) in asked.iter().enumerate() {

@@ -267,45 +267,39 @@ impl Draft {
     ) -> Vec<Value> {
         let mut options: Vec<Value> = Vec::new();
         for raw in &raw.options {
-            let previous = options
-                .last()
-                .and_then(|option| option.get("selector"))
-                .cloned();
+            let previous = options.last().and_then(|option| option.get("selector"));
             let selector = if raw.is_like_previous {
-                previous
+                previous.cloned()
             } else {
                 raw.selector.clone()
             };
             let mut option = Map::new();
-            match selector {
-                Some(selector) => drop(option.insert("selector".to_owned(), selector)),
-                None if self.is_multi_path => {}
-                None => {
-                    drop(option.insert("selector".to_owned(), json!({"matchLabels": {"a": "x"}})))
-                }
-            }
             if self.is_multi_path {
                 self.inputs(index, &raw.inputs, true, &mut option);
+                option.extend(selector.map(|selector| ("selector".to_owned(), selector)));
+            } else {
+                let selector = selector.unwrap_or_else(|| json!({"matchLabels": {"a": "x"}}));
+                option.insert("selector".to_owned(), selector);
             }
-            // Only what the producer makes can be handed on, and only as what the resource gives.
-            let field = made(self.kinds[index]).unwrap_or_default();
-            let passed = [&option, resource]
-                .into_iter()
-                .filter_map(|holder| holder.get(field)?.get(0)?.get("name").cloned())
-                .next()
-                .filter(|_| {
-                    raw.is_pass_through && self.kinds[index] != "ClusterDeploymentTemplate"
-                });
-            match passed {
-                Some(input) => option.insert("passThrough".to_owned(), input),
-                None => option.insert(
-                    "name".to_owned(),
-                    json!(format!("template-{index}-{}", options.len())),
-                ),
+            let passed = self.passed(index, &[&option, resource]);
+            let (key, value) = match passed.filter(|_| raw.is_pass_through) {
+                Some(input) => ("passThrough", input),
+                None => ("name", json!(format!("template-{index}-{}", options.len()))),
             };
+            option.insert(key.to_owned(), value);
             options.push(Value::Object(option));
         }
         options
+    }
+
+    /// Returns the name of an input that can be handed on, as what the resource gives.
+    fn passed(&self, index: usize, holders: &[&Map<String, Value>]) -> Option<Value> {
+        let field = match self.kinds[index] {
+            "ClusterDeploymentTemplate" => return None,
+            kind => made(kind)?,
+        };
+        let mut lists = holders.iter().filter_map(|holder| holder.get(field));
+        lists.find_map(|list| list.get(0)?.get("name").cloned())
     }
 
     /// Adds inputs, each named by its producer, so that no name comes from two.

@@ -155,6 +155,12 @@ fn an_owner_keeps_its_real_url() {
     );
     let only = json!({"spec": {"source": {"url": "loose", "git": null}}});
     assert_eq!(corrected(only), (json!({"git": {"url": "loose"}}), found));
-    let none = json!({"spec": {"source": {"image": "i"}}});
-    assert_eq!(corrected(none), (json!({"image": "i"}), None));
+    for source in [
+        json!({"image": "i"}),
+        json!({"url": null}),
+        json!({"url": "u", "git": "no object"}),
+    ] {
+        let owner = json!({"spec": {"source": source}});
+        assert_eq!(corrected(owner), (source, None));
+    }
 }
