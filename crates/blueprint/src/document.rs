@@ -111,6 +111,8 @@ pub fn read(text: &str) -> Result<Vec<Document>, ReadError> {
 pub struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
+    /// Then characters need not be counted: some files are one long line.
+    is_ascii: bool,
 }
 
 impl<'t> Lines<'t> {
@@ -120,6 +122,7 @@ impl<'t> Lines<'t> {
         Self {
             text,
             starts: [0].into_iter().chain(after_newlines).collect(),
+            is_ascii: text.is_ascii(),
         }
     }
 
@@ -127,9 +130,15 @@ impl<'t> Lines<'t> {
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.starts.partition_point(|start| *start <= offset);
+        let before = &self.text[self.starts[line - 1]..offset];
+        let column = if self.is_ascii {
+            before.len()
+        } else {
+            before.chars().count()
+        };
         Position {
             line,
-            column: self.text[self.starts[line - 1]..offset].chars().count() + 1,
+            column: column + 1,
         }
     }
 }

@@ -49,6 +49,12 @@ impl FieldPath {
         self.step(Segment::Index(index))
     }
 
+    /// Returns the path to what `below` leads to from here.
+    #[must_use]
+    pub fn join(&self, below: &Self) -> Self {
+        Self(self.0.iter().chain(&below.0).cloned().collect())
+    }
+
     /// Returns the steps, from the root.
     pub fn segments(&self) -> &[Segment] {
         &self.0
@@ -86,5 +92,9 @@ mod tests {
             "spec.resources[0].templateRef.options[1].selector"
         );
         assert_eq!(FieldPath::default().to_string(), "");
+        assert_eq!(
+            option.join(&FieldPath::default().field("a")),
+            option.field("a")
+        );
     }
 }

@@ -15,6 +15,7 @@ pub mod graph;
 pub mod health;
 pub mod interpolate;
 pub mod jsonpath;
+pub mod lint;
 pub mod loose;
 pub mod model;
 pub mod names;
@@ -28,6 +29,7 @@ pub mod retirement;
 pub mod runs;
 pub mod selection;
 pub mod selector;
+pub mod shape;
 pub mod stamp;
 pub mod template;
 

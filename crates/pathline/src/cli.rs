@@ -1,6 +1,7 @@
 //! What can be typed. Nothing here decides anything: see [`crate::settings`].
 
 mod address;
+mod blueprint;
 mod keys;
 mod lineage;
 
@@ -14,6 +15,10 @@ use jiff::SignedDuration;
 use crate::output::Format;
 
 pub(crate) use self::address::Address;
+pub(crate) use self::blueprint::{
+    BlueprintArgs, BlueprintCommand, BlueprintFileArgs, GraphArgs, GraphFormat, LintArgs,
+    LintFormat, PathArgs, PathsArgs, TestArgs,
+};
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
 pub(crate) use self::lineage::{LineageArgs, LineageCommand, SimulateArgs};
 
@@ -138,6 +143,13 @@ pub(crate) enum Command {
     /// header `x-pathline-commit`; `/healthz` answers as soon as the site is served.
     #[command(after_help = SITE_EXAMPLES)]
     Site(SiteArgs),
+
+    /// Ask, check and draw the paths through a blueprint
+    ///
+    /// A blueprint (a ClusterSupplyChain or a ClusterDelivery) and an owner (a Workload or a Deliverable) decide alone
+    /// which resources are stamped. These commands need no cluster.
+    #[command(after_help = blueprint::EXAMPLES)]
+    Blueprint(BlueprintArgs),
 
     /// Say what exactly changed in a configuration, key by key
     ///

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+mod blueprint;
 mod completions;
 mod demo;
 mod keys;
@@ -17,6 +18,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Up(args) => up::run(&args, &cli.log).await,
         Command::Demo(args) => demo::run(&args, &cli.log).await,
         Command::Site(args) => site::run(&args, &cli.log).await,
+        Command::Blueprint(args) => blueprint::run(&args.command),
         Command::Keys(args) => keys::run(&args.command),
         Command::Lineage(args) => lineage::run(&args.command),
         Command::Completions(args) => completions::run(&args),

@@ -32,6 +32,12 @@ pub(crate) fn print_data<T: Serialize>(
     Ok(tolerate_closed_pipe(written.and_then(|()| out.flush()))?)
 }
 
+/// Prints text for people that has no other form; colours are for terminals.
+pub(crate) fn print_text(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    tolerate_closed_pipe(text(&mut out).and_then(|()| out.flush()))
+}
+
 /// Prints text that is data in itself, such as a completion script.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();

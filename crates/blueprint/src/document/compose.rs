@@ -46,7 +46,7 @@ fn syntax(error: &ScanError) -> Failure {
         kind: if message.contains("recursion limit") {
             ReadErrorKind::TooDeep
         } else {
-            ReadErrorKind::Syntax(message.to_string())
+            ReadErrorKind::Syntax(message)
         },
     }
 }

@@ -6,10 +6,16 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 12] = [
+pub(crate) const COMMANDS: [&str; 18] = [
     "up",
     "demo",
     "site",
+    "blueprint",
+    "blueprint path",
+    "blueprint paths",
+    "blueprint lint",
+    "blueprint graph",
+    "blueprint test",
     "keys",
     "keys canon",
     "keys diff",

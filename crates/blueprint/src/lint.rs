@@ -1,0 +1,190 @@
+//! What the author of a blueprint or a template should know before anyone uses it.
+//!
+//! Errors are what a cluster refuses, or what can be realized for no owner. Warnings are what can never
+//! happen ([`crate::reach`]), spellings that are read as what they mean ([`crate::loose`]), and rules that
+//! multi-path blueprints may break ([`crate::admission`]).
+
+mod analysis;
+mod catalogue;
+mod subject;
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::admission::{self, Rule};
+use crate::blueprint::Blueprint;
+use crate::field_path::FieldPath;
+use crate::graph::Fault;
+use crate::loose;
+use crate::owner::OwnerKind;
+use crate::reach::Budget;
+use crate::selection::Plan;
+use crate::shape;
+use crate::template::TemplateKind;
+
+pub use crate::admission::Severity;
+pub use catalogue::{CATALOGUE, CodeInfo};
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether a cluster refuses it.
+    pub severity: Severity,
+    /// What was found, in a word that does not change; see [`CATALOGUE`].
+    pub code: &'static str,
+    /// The resource it is about.
+    pub resource: Option<String>,
+    /// The option it is about, by its index.
+    pub option: Option<usize>,
+    /// What was found, for people.
+    pub message: String,
+    /// Where it is in the object.
+    pub path: FieldPath,
+    /// Whether the key at this place is meant, not its value.
+    pub is_about_key: bool,
+}
+
+/// Returns what was found in an object, or nothing if its kind is none that is checked.
+pub fn lint(object: &Value, budget: Budget) -> Option<Vec<Finding>> {
+    let version = object.get("apiVersion");
+    let kind = object.get("kind")?.as_str()?;
+    if version.is_some_and(|version| version != crate::model::API_VERSION) {
+        return None;
+    }
+    let is_blueprint = OwnerKind::ALL
+        .iter()
+        .any(|known| known.blueprint_kind() == kind);
+    let is_template =
+        kind == "ClusterRunTemplate" || TemplateKind::ALL.iter().any(|known| known.name() == kind);
+    if is_blueprint {
+        Some(lint_blueprint(object, budget))
+    } else {
+        is_template.then(|| lint_stored(object))
+    }
+}
+
+fn lint_blueprint(written: &Value, budget: Budget) -> Vec<Finding> {
+    let mut object = written.clone();
+    let loosenesses = loose::correct_blueprint(&mut object);
+    let mut findings: Vec<Finding> = loosenesses
+        .into_iter()
+        .map(|loose| {
+            let about_key = matches!(
+                loose.kind,
+                loose::LoosenessKind::SingleField | loose::LoosenessKind::Operation
+            );
+            Finding {
+                is_about_key: about_key,
+                ..warning(written, loose.kind.code(), loose.kind.message(), loose.path)
+            }
+        })
+        .collect();
+    findings.extend(lint_stored(written));
+    if let Ok(blueprint) = Blueprint::read(object) {
+        match Plan::new(&blueprint) {
+            Ok(_) => findings.extend(analysis::findings(&blueprint, budget)),
+            Err(fault) if !findings.iter().any(Finding::is_error) => {
+                findings.push(fault_finding(&blueprint, &fault));
+            }
+            Err(_) => {}
+        }
+    }
+    findings
+}
+
+/// Asks what a cluster asks before it stores an object: its schema, then the rules of admission.
+fn lint_stored(object: &Value) -> Vec<Finding> {
+    let misfits = shape::check(object).unwrap_or_default();
+    let has_misfit = misfits.iter().any(|misfit| !misfit.is_unknown_field());
+    let mut refusals = admission::admit(object);
+    // What the schema says about a place is better than that it cannot be read.
+    refusals.retain(|refusal| refusal.rule != Rule::Malformed || !has_misfit);
+    let said_by_rules: HashSet<&FieldPath> = refusals.iter().map(|refusal| &refusal.path).collect();
+    let of_schema = misfits
+        .iter()
+        .filter(|misfit| !said_by_rules.contains(&misfit.path))
+        .map(|misfit| {
+            let (message, path) = (misfit.to_string(), misfit.path.clone());
+            if misfit.is_unknown_field() {
+                Finding {
+                    is_about_key: true,
+                    ..warning(object, "unknown-field", message, path)
+                }
+            } else {
+                Finding {
+                    severity: Severity::Error,
+                    ..warning(object, "schema", message, path)
+                }
+            }
+        });
+    let of_rules = refusals.iter().map(|refusal| {
+        let message = without_prefix(&refusal.message).to_owned();
+        Finding {
+            severity: severity(refusal.rule, refusal.severity),
+            ..warning(object, refusal.rule.code(), message, refusal.path.clone())
+        }
+    });
+    of_schema.chain(of_rules).collect()
+}
+
+/// Admission stores what Cartographer stored. An author is told more, and needs no cluster.
+fn severity(rule: Rule, of_admission: Severity) -> Severity {
+    match rule {
+        Rule::UnknownResource | Rule::DuplicateInput | Rule::Cycle => Severity::Error,
+        Rule::NoBlueprintSelector => Severity::Warning,
+        _ => of_admission,
+    }
+}
+
+/// Returns what is wrong without the words with which admission names the object.
+fn without_prefix(message: &str) -> &str {
+    let named = message.strip_prefix("error validating cluster");
+    named
+        .and_then(|named| named.split_once("]: "))
+        .map_or(message, |(_, what)| what)
+}
+
+fn fault_finding(blueprint: &Blueprint, fault: &Fault) -> Finding {
+    let (code, name) = match fault {
+        Fault::DuplicateName(name) => ("duplicate-resource", Some(name)),
+        Fault::UnknownProducer { resource, .. } => ("unknown-resource", Some(resource)),
+        Fault::WrongProducer { producer, .. } => ("kind-mismatch", Some(producer)),
+        Fault::Conflict { resource, .. } => ("duplicate-input", Some(resource)),
+        Fault::Cycle(names) => ("cycle", names.first()),
+    };
+    let mut resources = blueprint.resources.iter();
+    let index = resources.position(|resource| Some(&resource.name) == name);
+    Finding {
+        severity: Severity::Error,
+        code,
+        resource: name.cloned(),
+        option: None,
+        message: fault.to_string(),
+        path: index.map_or_else(FieldPath::default, |index| {
+            FieldPath::resource(index).field("name")
+        }),
+        is_about_key: false,
+    }
+}
+
+/// Makes a warning about a place of an object.
+fn warning(object: &Value, code: &'static str, message: String, path: FieldPath) -> Finding {
+    let (resource, option) = subject::of(object, &path);
+    Finding {
+        severity: Severity::Warning,
+        code,
+        resource,
+        option,
+        message,
+        path,
+        is_about_key: false,
+    }
+}
+
+impl Finding {
+    /// Returns whether a cluster refuses it, or no owner can use it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}

@@ -1,0 +1,204 @@
+//! `pathline blueprint lint`: what an author should know, with the lines meant.
+
+mod sarif;
+mod text;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use pathline_blueprint::document::{Lines, Position};
+use pathline_blueprint::lint::{self, Finding, Severity};
+use pathline_blueprint::reach::Budget;
+use serde::Serialize;
+
+use super::source::{self, Error, SourceFile};
+use crate::cli::{LintArgs, LintFormat};
+use crate::output::{Format, print_bytes, print_data, say};
+use crate::report::{Exit, Failure};
+
+/// Which files of a directory are looked at.
+const ENDINGS: [&str; 2] = [".yaml", ".yml"];
+/// Files with tests are no objects.
+const TEST_ENDINGS: [&str; 2] = [".test.yaml", ".test.yml"];
+
+/// Everything that was found, sorted by place.
+#[derive(Debug, Serialize)]
+struct LintReport {
+    findings: Vec<Located>,
+    #[serde(skip)]
+    texts: Vec<String>,
+}
+
+/// A finding and its place.
+#[derive(Debug, Serialize)]
+struct Located {
+    severity: &'static str,
+    code: &'static str,
+    resource: Option<String>,
+    option: Option<usize>,
+    message: String,
+    file: String,
+    line: usize,
+    column: usize,
+    /// Which of the texts it is in, and where.
+    #[serde(skip)]
+    text: usize,
+    #[serde(skip)]
+    place: Range<usize>,
+    #[serde(skip)]
+    end: Position,
+}
+
+pub(super) fn run(args: &LintArgs) -> Result<Exit, Failure> {
+    let mut report = LintReport {
+        findings: Vec::new(),
+        texts: Vec::new(),
+    };
+    for path in files(&args.files)? {
+        report.add_file(&path, args.format == LintFormat::Text)?;
+    }
+    match args.format {
+        LintFormat::Text => print_data(Format::Text, &report, |out| text::write(&report, out))?,
+        LintFormat::Json => print_data(Format::Json, &report, |_| Ok(()))?,
+        LintFormat::Yaml => print_data(Format::Yaml, &report, |_| Ok(()))?,
+        LintFormat::Sarif => print_bytes(sarif::write(&report).as_bytes())?,
+    }
+    Ok(if report.has_errors() {
+        Exit::No
+    } else {
+        Exit::Yes
+    })
+}
+
+fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in given {
+        let below = source::files_below(path, &ENDINGS).map_err(Error::from)?;
+        let is_test = |file: &PathBuf| {
+            let name = file.to_string_lossy();
+            path.is_dir() && TEST_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        };
+        files.extend(below.into_iter().filter(|file| !is_test(file)));
+    }
+    Ok(files)
+}
+
+impl LintReport {
+    fn add_file(&mut self, path: &PathBuf, tell: bool) -> Result<(), Error> {
+        let (name, text) = source::read_text(path)?;
+        let mut findings = match SourceFile::parse(name, text) {
+            Ok(file) => {
+                let findings = self.lint_file(&file, tell);
+                self.texts.push(file.text);
+                findings
+            }
+            Err((name, text, error)) => {
+                let found = self.syntax(name, &text, &error);
+                self.texts.push(text);
+                vec![found]
+            }
+        };
+        findings.sort_by(|left, right| {
+            let place = |found: &Located| (found.place.start, found.option);
+            place(left).cmp(&place(right))
+        });
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    fn lint_file(&self, file: &SourceFile, tell: bool) -> Vec<Located> {
+        let lines = Lines::new(&file.text);
+        let mut findings = Vec::new();
+        let mut left_alone: BTreeMap<&str, usize> = BTreeMap::new();
+        for document in &file.documents {
+            let Some(found) = lint::lint(&document.value, Budget::default()) else {
+                let kind = source::kind(document).unwrap_or("something without a kind");
+                *left_alone.entry(kind).or_default() += 1;
+                continue;
+            };
+            findings.extend(found.into_iter().map(|finding| {
+                let place = if finding.is_about_key {
+                    document.key_place(&finding.path)
+                } else {
+                    document.place(&finding.path)
+                };
+                self.locate(&file.name, &lines, place, finding)
+            }));
+        }
+        if tell && !left_alone.is_empty() {
+            let kinds = left_alone
+                .iter()
+                .map(|(kind, count)| format!("{count} {kind}"));
+            let kinds: Vec<String> = kinds.collect();
+            say(&format!(
+                "note: {} is not checked in {}",
+                kinds.join(", "),
+                file.name
+            ));
+        }
+        findings
+    }
+
+    fn locate(
+        &self,
+        file: &str,
+        lines: &Lines<'_>,
+        place: Range<usize>,
+        finding: Finding,
+    ) -> Located {
+        let start = lines.position(place.start);
+        Located {
+            severity: match finding.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            code: finding.code,
+            resource: finding.resource,
+            option: finding.option,
+            message: finding.message,
+            file: file.to_owned(),
+            line: start.line,
+            column: start.column,
+            text: self.texts.len(),
+            end: lines.position(place.end),
+            place,
+        }
+    }
+
+    fn syntax(
+        &self,
+        name: String,
+        text: &str,
+        error: &pathline_blueprint::document::ReadError,
+    ) -> Located {
+        let start = text.floor_char_boundary(error.offset);
+        let end = text[start..]
+            .chars()
+            .next()
+            .map_or(start, |next| start + next.len_utf8());
+        Located {
+            severity: "error",
+            code: "syntax",
+            resource: None,
+            option: None,
+            message: error.kind.to_string(),
+            file: name,
+            line: error.position.line,
+            column: error.position.column,
+            text: self.texts.len(),
+            place: start..end,
+            end: Lines::new(text).position(end),
+        }
+    }
+
+    fn has_errors(&self) -> bool {
+        self.findings.iter().any(Located::is_error)
+    }
+}
+
+impl Located {
+    fn is_error(&self) -> bool {
+        self.severity == "error"
+    }
+}
