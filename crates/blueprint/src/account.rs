@@ -1,7 +1,5 @@
 //! Under which service account is an owner's work done?
 
-use serde_json::Value;
-
 use crate::blueprint::Blueprint;
 use crate::owner::Owner;
 
@@ -37,13 +35,8 @@ pub enum Fault {
 impl Account {
     /// Returns the account of an owner: its own, else its blueprint's, else `default` of its namespace.
     pub fn of(owner: &Owner, blueprint: &Blueprint) -> Self {
-        let own = owner.object.pointer("/spec/serviceAccountName");
-        let own = own.and_then(Value::as_str).filter(|name| !name.is_empty());
-        if let Some(name) = own {
-            return Self::within(owner, name);
-        }
-        let Some(reference) = &blueprint.service_account else {
-            return Self::within(owner, DEFAULT_NAME);
+        let (None, Some(reference)) = (own_name(owner), &blueprint.service_account) else {
+            return Self::without_blueprint(owner);
         };
         let namespace = reference.namespace.as_deref().filter(|ns| !ns.is_empty());
         Self {
@@ -52,17 +45,23 @@ impl Account {
         }
     }
 
-    fn within(owner: &Owner, name: &str) -> Self {
+    /// Returns the account of an owner that has no blueprint: its own, else `default`.
+    pub fn without_blueprint(owner: &Owner) -> Self {
         Self {
             namespace: owner.namespace.clone(),
-            name: name.to_owned(),
+            name: own_name(owner).unwrap_or(DEFAULT_NAME).to_owned(),
         }
     }
 }
 
+fn own_name(owner: &Owner) -> Option<&str> {
+    let name = owner.object.pointer("/spec/serviceAccountName")?.as_str()?;
+    (!name.is_empty()).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::owner::OwnerKind;

@@ -47,6 +47,13 @@ pub fn unknown() -> Verdict {
     Verdict::new(HEALTHY, ConditionStatus::Unknown, "NoResource", "")
 }
 
+/// Tells whether what an object reports is about its current generation. One that does not say is
+/// taken at its word.
+pub fn is_observed(object: &Value) -> bool {
+    let observed = object.pointer("/status/observedGeneration");
+    observed.is_none_or(|observed| Some(observed) == object.pointer("/metadata/generation"))
+}
+
 fn single_condition(condition_type: &str, object: &Value) -> Verdict {
     // A reason may hold letters and digits only, a condition type also a domain.
     let word: String = condition_type
@@ -187,6 +194,15 @@ mod tests {
             "AlwaysHealthy"
         );
         assert_eq!(reason(TemplateKind::Plain, None, false), "NoStampedObject");
+    }
+
+    #[test]
+    fn a_report_is_about_the_generation_it_names() {
+        let object = |observed: Value| json!({"metadata": {"generation": 2}, "status": {"observedGeneration": observed}});
+        assert!(is_observed(&object(json!(2))) && !is_observed(&object(json!(1))));
+        assert!(is_observed(
+            &json!({"metadata": {"generation": 2}, "status": {}})
+        ));
     }
 
     #[test]

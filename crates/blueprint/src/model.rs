@@ -58,7 +58,7 @@ pub const API_VERSION: &str = "carto.run/v1alpha1";
 
 /// Returns the definitions of all kinds, owners first, then blueprints, templates and runs.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    [
+    let mut crds = [
         Workload::crd(),
         Deliverable::crd(),
         schema::without(
@@ -75,6 +75,8 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         Runnable::crd(),
         ClusterRunTemplate::crd(),
     ]
-    .map(schema::as_upstream)
-    .into()
+    .map(schema::as_upstream);
+    let [workload, deliverable, ..] = &mut crds;
+    [workload, deliverable].map(schema::allow_null_params);
+    crds.into()
 }

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_a_value() {
+    fn issue_1048_null_is_a_value() {
         assert_eq!(merged(None, None, Some(Value::Null)), Value::Null);
         assert_eq!(
             merged(Some(json!({"value": null})), None, Some(json!("owner"))),

@@ -174,7 +174,32 @@ pub fn is_applied(stamped: &Value, live: &Value) -> bool {
     remembered(stamped) == remembered(live) && holds(live, stamped)
 }
 
-fn holds(live: &Value, wanted: &Value) -> bool {
+/// Returns what was stamped as the cluster wrote it: the same fields with the values that it made of
+/// them. What it dropped is left out.
+///
+/// A cluster may write a quantity or a null its own way; comparing with what was stamped would then
+/// find a difference for ever.
+pub fn as_written(stamped: &Value, written: &Value) -> Value {
+    match (stamped, written) {
+        (Value::Object(stamped), Value::Object(written)) => {
+            let kept = stamped.iter().filter_map(|(key, stamped)| {
+                let written = written.get(key)?;
+                Some((key.clone(), as_written(stamped, written)))
+            });
+            Value::Object(kept.collect())
+        }
+        (Value::Array(stamped), Value::Array(written)) if stamped.len() == written.len() => {
+            let pairs = stamped.iter().zip(written);
+            pairs
+                .map(|(stamped, written)| as_written(stamped, written))
+                .collect()
+        }
+        (_, written) => written.clone(),
+    }
+}
+
+/// Tells whether a live object has all that is wanted; what it has beside does not matter.
+pub fn holds(live: &Value, wanted: &Value) -> bool {
     match (live, wanted) {
         (Value::Object(live), Value::Object(wanted)) => wanted
             .iter()
@@ -442,5 +467,14 @@ mod tests {
             json!({"metadata": {"name": "t"}, "spec": {"imagePath": "a", "ytt": ""}}),
         );
         assert_eq!(image.kind().name(), "ClusterImageTemplate");
+    }
+
+    #[test]
+    fn what_the_cluster_writes_its_own_way_is_no_difference() {
+        let stamped = json!({"a": {"cpu": "1000m", "none": null}, "list": [{"x": 1.0}]});
+        let written = json!({"a": {"cpu": "1", "more": 1}, "list": [{"x": 1, "y": 2}], "b": 5});
+        let normal = as_written(&stamped, &written);
+        assert_eq!(normal, json!({"a": {"cpu": "1"}, "list": [{"x": 1}]}));
+        assert!(holds(&written, &normal) && !holds(&written, &stamped));
     }
 }

@@ -41,6 +41,18 @@ impl Error {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.code == 401)
     }
 
+    /// Returns the fields that another manager has set, if that is why an apply was refused.
+    pub(crate) fn contested_fields(&self) -> Vec<String> {
+        let Self::Kube(kube::Error::Api(status)) = self else {
+            return Vec::new();
+        };
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        causes
+            .filter(|cause| cause.reason == "FieldManagerConflict")
+            .map(|cause| format!("{} ({})", cause.field, cause.message))
+            .collect()
+    }
+
     /// Returns what to tell people: the server's own words where there are some.
     pub(crate) fn message(&self) -> String {
         match self {

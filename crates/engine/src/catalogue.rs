@@ -78,6 +78,11 @@ impl Catalogue {
         }
     }
 
+    /// Tells whether there is a template of this name, readable or not.
+    pub(crate) fn has_template(&self, kind: TemplateKind, name: &str) -> bool {
+        self.template_shelf(kind).get(name).is_some()
+    }
+
     /// Judges whether a blueprint can be used: the conditions it reports, `Ready` last.
     pub(crate) fn judge(&self, listed: &Listed) -> Vec<Verdict> {
         let missing: Vec<&str> = listed

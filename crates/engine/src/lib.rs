@@ -11,6 +11,7 @@ mod calls;
 mod catalogue;
 mod clients;
 mod connection;
+mod events;
 mod following;
 mod metrics;
 mod owner;
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::catalogue::Catalogue;
 use crate::clients::Clients;
 pub use crate::connection::Connection;
+use crate::events::Events;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
 
@@ -140,6 +142,16 @@ fn start_owners(
         wakeups.clone(),
         stop.clone(),
     ))));
+    let (swept, of_whom, until) = (watches.clone(), client.clone(), stop.clone());
+    loops.spawn(infallible(boxed(async move {
+        watches::sweep(of_whom, &swept, until).await;
+    })));
+    let (events, waiting) = Events::new();
+    loops.spawn(infallible(boxed(events::publish(
+        client.clone(),
+        waiting,
+        stop.clone(),
+    ))));
     let lanes = [workloads, deliverables];
     for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
         let context = owner::Context {
@@ -149,6 +161,7 @@ fn start_owners(
             catalogue: catalogue.clone(),
             watches: watches.clone(),
             wakeups: wakeups.clone(),
+            events: events.clone(),
         };
         loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
     }

@@ -2,20 +2,35 @@
 
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
 use kube::core::{GroupVersionKind, TypeMeta};
-use kube::{Api, Client};
+use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::model::StampedReference;
 use pathline_blueprint::owner::Owner;
-use pathline_blueprint::stamp;
 use serde_json::Value;
 
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
-use crate::watches::{Mark, Watches};
+use crate::watches::{Kind, Mark, Watches};
 
 /// A stamped object as it is in the cluster.
 pub(crate) struct Stamped {
     pub(crate) reference: StampedReference,
     pub(crate) object: Value,
+    /// What was written to make it so.
+    pub(crate) write: Write,
+}
+
+/// What was written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// Nothing: the object was as it should be.
+    Nothing,
+    /// The object was created.
+    Created,
+    /// The object was changed. What others had set was taken from them, if anything.
+    Patched {
+        /// Whose fields were taken, in the words of the cluster.
+        taken: Vec<String>,
+    },
 }
 
 /// Says why the cluster did not take an object.
@@ -32,8 +47,10 @@ pub(crate) enum Error {
     #[error("kind [{0}] is cluster-scoped; only namespaced objects can be stamped")]
     ClusterScoped(String),
     /// Somebody else controls the object.
-    #[error("the object is controlled by {0}; give it another name in the template")]
-    Controlled(String),
+    #[error(
+        "the object is controlled by {other}, not by {owner}; give it another name in the template"
+    )]
+    Controlled { other: String, owner: String },
     /// The cluster refused the object.
     #[error("{}", .0.message())]
     Refused(calls::Error),
@@ -47,6 +64,11 @@ impl Error {
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused(error) if error.is_forbidden())
     }
+
+    /// Tells whether the cluster does not take the token of the account any more.
+    pub(crate) fn is_unauthenticated(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.is_unauthenticated())
+    }
 }
 
 /// Applies a rendered object unless the cluster holds it already.
@@ -56,91 +78,147 @@ pub(crate) async fn apply(
     owner: &Owner,
     rendered: &Value,
 ) -> Result<Stamped, Error> {
+    let kind = kind_of(watches, Mark::Resource, rendered).await?;
+    let name = text(rendered, "/metadata/name");
+    let reference = refer(&kind, &owner.namespace, rendered, name);
+    let live = kind.live(&owner.namespace, name).await;
+    let other = live
+        .as_ref()
+        .and_then(|live| other_controller(live, &owner.uid));
+    if let Some(other) = other {
+        return Err(Error::Controlled {
+            other,
+            owner: format!("{} [{}]", owner.kind.name(), owner.name),
+        });
+    }
+    let is_new = live.is_none();
+    if let Some(live) = live.filter(|live| kind.holds(rendered, live)) {
+        return Ok(Stamped {
+            reference,
+            object: live,
+            write: Write::Nothing,
+        });
+    }
+    let api = api(client, &kind, &owner.namespace);
+    let (written, taken) = apply_or_take(&api, name, rendered)
+        .await
+        .map_err(Error::Refused)?;
+    let object = serde_json::to_value(&written).map_err(Error::Unreadable)?;
+    kind.learn(rendered, &object);
+    kind.wrote(written);
+    Ok(Stamped {
+        reference,
+        object,
+        write: match (is_new, taken) {
+            (true, taken) if taken.is_empty() => Write::Created,
+            (_, taken) => Write::Patched { taken },
+        },
+    })
+}
+
+/// Returns the kind of a rendered object, which must live in namespaces.
+pub(crate) async fn kind_of(
+    watches: &Watches,
+    mark: Mark,
+    rendered: &Value,
+) -> Result<Kind, Error> {
     let (kind_name, version) = (text(rendered, "/kind"), text(rendered, "/apiVersion"));
-    let kind = watches
-        .kind(&gvk(kind_name, version), Mark::Resource)
+    let found = watches
+        .kind(&gvk(kind_name, version), mark)
         .await
         .map_err(|error| Error::Kind {
             kind: kind_name.to_owned(),
             version: version.to_owned(),
             reason: error.message(),
         })?;
-    if !kind.is_namespaced {
-        return Err(Error::ClusterScoped(kind_name.to_owned()));
+    if found.is_namespaced {
+        Ok(found)
+    } else {
+        Err(Error::ClusterScoped(kind_name.to_owned()))
     }
-    let name = text(rendered, "/metadata/name");
-    let reference = StampedReference {
-        api_version: Some(version.to_owned()),
-        kind: Some(kind_name.to_owned()),
-        namespace: Some(owner.namespace.clone()),
+}
+
+/// Applies an object; what others have set is taken from them, and returned in words.
+///
+/// Nothing is forced at first, because only a refusal tells whose fields are in the way.
+async fn apply_or_take(
+    api: &Api<DynamicObject>,
+    name: &str,
+    rendered: &Value,
+) -> Result<(DynamicObject, Vec<String>), calls::Error> {
+    let params = PatchParams::apply(FIELD_MANAGER);
+    let patch = Patch::Apply(rendered);
+    let error = match call(api.patch(name, &params, &patch)).await {
+        Ok(written) => return Ok((written, Vec::new())),
+        Err(error) => error,
+    };
+    let taken = error.contested_fields();
+    if taken.is_empty() {
+        return Err(error);
+    }
+    let written = call(api.patch(name, &params.force(), &patch)).await?;
+    Ok((written, taken))
+}
+
+/// Removes an object that its owner no longer stamps. What is gone already is gone.
+pub(crate) async fn remove(
+    client: &Client,
+    kind: &Kind,
+    object: &DynamicObject,
+) -> Result<(), calls::Error> {
+    let same_object = Preconditions {
+        uid: object.uid(),
+        resource_version: None,
+    };
+    let params = DeleteParams::background().preconditions(same_object);
+    let api = api(client, kind, &object.namespace().unwrap_or_default());
+    match call(api.delete(&object.name_any(), &params)).await {
+        Err(error) if error.is_absence() => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Starts to watch the kind of an object that was stamped once.
+pub(crate) async fn watch_kind_of(watches: &Watches, reference: &StampedReference) {
+    let field = |field: &Option<String>| field.clone().unwrap_or_default();
+    let gvk = gvk(&field(&reference.kind), &field(&reference.api_version));
+    if let Err(error) = watches.kind(&gvk, Mark::Resource).await {
+        tracing::debug!(
+            kind = gvk.kind,
+            error = error.message(),
+            "a kind is not watched"
+        );
+    }
+}
+
+/// Returns how status refers to an object.
+pub(crate) fn refer(
+    kind: &Kind,
+    namespace: &str,
+    rendered: &Value,
+    name: &str,
+) -> StampedReference {
+    StampedReference {
+        api_version: Some(text(rendered, "/apiVersion").to_owned()),
+        kind: Some(text(rendered, "/kind").to_owned()),
+        namespace: Some(namespace.to_owned()),
         name: Some(name.to_owned()),
         resource: Some(kind.resource_name()),
         ..StampedReference::default()
-    };
-    let live = kind.live(&owner.namespace, name).await;
-    if let Some(other) = live.as_ref().and_then(|live| other_controller(live, owner)) {
-        return Err(Error::Controlled(other));
-    }
-    if let Some(live) = live.filter(|live| stamp::is_applied(rendered, live)) {
-        return Ok(Stamped {
-            reference,
-            object: live,
-        });
-    }
-    let api: Api<DynamicObject> =
-        Api::namespaced_with(client.clone(), &owner.namespace, &kind.resource);
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let written = call(api.patch(name, &params, &Patch::Apply(rendered))).await;
-    let written = written.map_err(Error::Refused)?;
-    kind.wrote(written.clone());
-    let object = serde_json::to_value(&written).map_err(Error::Unreadable)?;
-    tracing::debug!(
-        owner = owner.name,
-        object = name,
-        kind = kind_name,
-        "applied"
-    );
-    Ok(Stamped { reference, object })
-}
-
-/// Removes an object that its owner no longer stamps; what is gone, or owned by others, is left alone.
-pub(crate) async fn remove(
-    client: &Client,
-    watches: &Watches,
-    owner: &Owner,
-    reference: &StampedReference,
-) -> Result<(), calls::Error> {
-    let field = |field: &Option<String>| field.clone().unwrap_or_default();
-    let (name, namespace) = (field(&reference.name), field(&reference.namespace));
-    let gvk = gvk(&field(&reference.kind), &field(&reference.api_version));
-    let outcome = async {
-        let kind = watches.kind(&gvk, Mark::Resource).await?;
-        let api: Api<DynamicObject> =
-            Api::namespaced_with(client.clone(), &namespace, &kind.resource);
-        let object = call(api.get_metadata(&name)).await?;
-        let owners = object.metadata.owner_references.unwrap_or_default();
-        if !owners.iter().any(|reference| reference.uid == owner.uid) {
-            return Ok(());
-        }
-        let same_object = Preconditions {
-            uid: object.metadata.uid,
-            resource_version: None,
-        };
-        let params = DeleteParams::background().preconditions(same_object);
-        call(api.delete(&name, &params)).await.map(drop)
-    };
-    match outcome.await {
-        Err(error) if error.is_absence() => Ok(()),
-        other => other,
     }
 }
 
-fn other_controller(live: &Value, owner: &Owner) -> Option<String> {
+fn api(client: &Client, kind: &Kind, namespace: &str) -> Api<DynamicObject> {
+    Api::namespaced_with(client.clone(), namespace, &kind.resource)
+}
+
+/// Returns who controls an object, if it is not the owner of this uid.
+pub(crate) fn other_controller(live: &Value, owner_uid: &str) -> Option<String> {
     let references = live.pointer("/metadata/ownerReferences")?.as_array()?;
     let controller = references
         .iter()
         .find(|reference| reference["controller"] == true)?;
-    let is_other = controller["uid"] != owner.uid.as_str();
+    let is_other = controller["uid"] != owner_uid;
     is_other.then(|| {
         format!(
             "{} [{}]",

@@ -1,6 +1,7 @@
 //! One watch for each kind of object that is stamped, started when the first such object is.
 
 mod seen;
+mod sweep;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use kube::{Api, Client, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::model::API_VERSION;
 use pathline_blueprint::owner::OwnerKind;
-use pathline_blueprint::stamp::RESOURCE_NAME_LABEL;
+use pathline_blueprint::stamp::{self, RESOURCE_NAME_LABEL};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +25,8 @@ use tokio_util::task::TaskTracker;
 use crate::calls::{self, call};
 use crate::wakeups::Wakeups;
 use seen::Seen;
+
+pub(crate) use sweep::sweep;
 
 /// A first listing arrives in milliseconds; without it objects are simply applied.
 const FIRST_LISTING: Duration = Duration::from_secs(5);
@@ -95,6 +98,25 @@ impl Kind {
     /// Takes note of what the server answered to a write of ours, which the watch delivers later.
     pub(crate) fn wrote(&self, object: DynamicObject) {
         self.seen.wrote(object);
+    }
+
+    /// Tells whether a live object holds what was stamped, as stamped or as the cluster writes it.
+    pub(crate) fn holds(&self, stamped: &Value, live: &Value) -> bool {
+        if stamp::is_applied(stamped, live) {
+            return true;
+        }
+        let (namespace, name, digest) = identity(stamped);
+        let normal = self.seen.normal(namespace, name, digest);
+        normal.is_some_and(|normal| stamp::holds(live, &normal))
+    }
+
+    /// Learns from the answer to a write how the cluster writes what was stamped.
+    pub(crate) fn learn(&self, stamped: &Value, written: &Value) {
+        if !stamp::holds(written, stamped) {
+            let (namespace, name, digest) = identity(stamped);
+            let normal = stamp::as_written(stamped, written);
+            self.seen.normalize(namespace, name, digest, normal);
+        }
     }
 
     async fn is_listed(&self) -> bool {
@@ -174,6 +196,18 @@ impl Watches {
             seen,
         }
     }
+}
+
+/// Returns namespace, name and digest of what was stamped.
+fn identity(stamped: &Value) -> (&str, &str, &str) {
+    let metadata = &stamped["metadata"];
+    (
+        metadata["namespace"].as_str().unwrap_or_default(),
+        metadata["name"].as_str().unwrap_or_default(),
+        metadata["annotations"][stamp::APPLIED_ANNOTATION]
+            .as_str()
+            .unwrap_or_default(),
+    )
 }
 
 fn wake_owner(wakeups: &Wakeups, event: &watcher::Event<DynamicObject>) {

@@ -130,7 +130,7 @@ pub struct DeliverableStatus {
 pub struct OwnerParam {
     /// The name under which blueprints and templates know it.
     pub name: String,
-    /// Its value, of any shape.
+    /// Its value, of any shape; null is a value.
     #[schemars(schema_with = "schema::any_value")]
     pub value: Value,
 }

@@ -47,6 +47,17 @@ pub(super) fn without(
     crd
 }
 
+/// Lets an owner set a parameter to null, which a server would otherwise take for a value left out.
+pub(super) fn allow_null_params(crd: &mut CustomResourceDefinition) {
+    for version in &mut crd.spec.versions {
+        let schema = version.schema.as_mut();
+        if let Some(root) = schema.and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            let param = items(property(property(root, "spec"), "params"));
+            property(param, "value").nullable = Some(true);
+        }
+    }
+}
+
 fn property<'s>(schema: &'s mut JSONSchemaProps, name: &str) -> &'s mut JSONSchemaProps {
     let properties = schema.properties.get_or_insert_default();
     properties.entry(name.to_owned()).or_default()
@@ -55,7 +66,7 @@ fn property<'s>(schema: &'s mut JSONSchemaProps, name: &str) -> &'s mut JSONSche
 fn items(schema: &mut JSONSchemaProps) -> &mut JSONSchemaProps {
     match &mut schema.items {
         Some(JSONSchemaPropsOrArray::Schema(items)) => items,
-        _ => unreachable!("resources and options are lists of one type"),
+        _ => unreachable!("resources, options and params are lists of one type"),
     }
 }
 

@@ -1,294 +1,127 @@
-//! The resources of a blueprint, one after the other, producers first.
+//! All resources of a blueprint, producers before consumers, side by side where they can be.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use kube::Client;
-use pathline_blueprint::blueprint::{Blueprint, Input, InputKind, Resource};
-use pathline_blueprint::conditions::Verdict;
-use pathline_blueprint::health;
-use pathline_blueprint::model::ResourceStatus;
-use pathline_blueprint::output::{self, Output};
-use pathline_blueprint::owner::Owner;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use pathline_blueprint::blueprint::Blueprint;
+use pathline_blueprint::output::Output;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
-use pathline_blueprint::selection::{Action, Selected, Step};
-use pathline_blueprint::stamp::Stamp;
-use pathline_blueprint::template::{Template, TemplateKind};
+use pathline_blueprint::selection::{Selected, Step, explain};
 
-use super::{Context, Status};
-use crate::catalogue::Listed;
-use crate::queue::Key;
-use crate::wakeups::Used;
-use crate::{calls, stamped};
+use super::resource::{Hold, Made, Run, blank};
 
-/// What became of all resources, in declared order.
-pub(super) struct Realized {
-    pub(super) resources: Vec<Realization>,
-    /// The first resource, in the order they were tried, that the cluster did not take, and why.
-    pub(super) rejected: Option<(String, String)>,
-}
+/// How many resources of one owner are worked on side by side.
+const AT_ONCE: usize = 8;
 
-/// Realizes every resource as far as its inputs allow. A failure holds up only what depends on it.
-pub(super) async fn all(
-    client: &Client,
-    context: &Context,
-    owner: &Owner,
-    listed: &Listed,
-) -> Realized {
-    let blueprint = &listed.blueprint;
-    let plan = match &listed.plan {
-        Ok(plan) => plan,
-        Err(fault) => unreachable!("a blueprint that cannot be planned is not ready: {fault}"),
-    };
-    let path = plan.choose(owner);
-    // Before any template is read: one that changes in between wakes the owner again.
-    let key = Key::new(&owner.namespace, &owner.name);
-    context
-        .wakeups
-        .note(owner.kind, &key, used(blueprint, &path));
-    let mut run = Run {
-        client,
-        context,
-        owner,
-        blueprint,
-        outputs: HashMap::new(),
-    };
-    let mut resources: Vec<Option<Realization>> = vec![None; path.len()];
-    let mut rejected = None;
-    for index in plan.order().iter().copied() {
-        let resource = &blueprint.resources[index];
-        let realization = match &path[index] {
-            Step::Selected { option } => {
-                let selected = blueprint.selected(index, *option);
-                run.step(resource, &selected).await
-            }
-            Step::Failed(why) => {
-                let outcome = Outcome::Failed(Failure::NoTemplate(why.clone()));
-                blank(resource, &[], None, outcome)
-            }
-            Step::Skipped(_) => continue,
-        };
-        if let Some(output) = &realization.output {
-            run.outputs.insert(&resource.name, output.clone());
-        }
-        if let Outcome::Failed(failure @ Failure::Rejected { reason, .. }) = &realization.outcome
-            && failure.is_retried()
+/// Realizes every resource as far as its inputs allow, and returns them in declared order.
+///
+/// A failure holds up only what depends on it.
+pub(super) async fn all(run: &Run<'_>, steps: &[Step]) -> Vec<Made> {
+    let mut work = Work::new(run.blueprint, steps);
+    let mut made: Vec<Option<Made>> = (0..steps.len()).map(|_| None).collect();
+    let mut running = FuturesUnordered::new();
+    loop {
+        while running.len() < AT_ONCE
+            && let Some(index) = work.ready.pop_front()
         {
-            rejected.get_or_insert_with(|| (resource.name.clone(), reason.clone()));
+            let Some(selected) = work.selected[index].clone() else {
+                made[index] = Some(unselected(run.blueprint, index, steps));
+                work.finish(index, None);
+                continue;
+            };
+            let inputs = work.inputs(&selected);
+            let step = async move { run.realize(index, &selected, &inputs).await };
+            running.push(step.map(move |made| (index, made)).boxed());
         }
-        resources[index] = Some(realization);
+        let Some((index, done)) = running.next().await else {
+            break;
+        };
+        let output = done.realization.output.clone().map(Arc::new);
+        work.finish(index, output);
+        made[index] = Some(done);
     }
-    Realized {
-        resources: resources.into_iter().flatten().collect(),
-        rejected,
-    }
+    made.into_iter().flatten().collect()
 }
 
-/// Returns the templates that are stamped.
-fn used(blueprint: &Blueprint, path: &[Step]) -> Vec<Used> {
-    let template = |(index, step): (usize, &Step)| {
-        let Step::Selected { option } = step else {
-            return None;
-        };
-        match blueprint.selected(index, *option).action {
-            Action::Stamp(name) => {
-                let kind = blueprint.resources[index].template_kind;
-                Some(Used::Template(kind, name.to_owned()))
-            }
-            Action::PassThrough(_) => None,
+/// A resource for which nothing is stamped: it is not on the path, or nobody can tell.
+fn unselected(blueprint: &Blueprint, index: usize, steps: &[Step]) -> Made {
+    let resource = &blueprint.resources[index];
+    let (outcome, hold) = match &steps[index] {
+        Step::Failed(why) => {
+            let failure = Failure::NoTemplate(why.clone());
+            (Outcome::Failed(failure), Hold::Everything)
         }
+        Step::Skipped(why) => {
+            let reason = explain(blueprint, index, steps);
+            (Outcome::skipped(why, reason), Hold::Nothing)
+        }
+        Step::Selected { .. } => unreachable!("selected resources are realized"),
     };
-    path.iter().enumerate().filter_map(template).collect()
+    let realization: Realization = blank(resource, &[], None, outcome);
+    Made::quiet(realization, hold)
 }
 
-/// Removes the objects of entries that nothing stamps any more. What cannot be removed is kept in sight.
-pub(super) async fn remove(
-    client: &Client,
-    context: &Context,
-    owner: &Owner,
-    orphans: Vec<ResourceStatus>,
-    status: &mut Status,
-) -> Result<(), calls::Error> {
-    let mut result = Ok(());
-    for orphan in orphans {
-        let Some(reference) = &orphan.stamped_ref else {
-            continue;
-        };
-        if let Err(error) = stamped::remove(client, &context.watches, owner, reference).await {
-            status.keep(orphan);
-            result = Err(error);
-        }
-    }
-    result
+/// What is still to be done, and what has come out so far.
+struct Work<'b> {
+    selected: Vec<Option<Selected<'b>>>,
+    indexes: HashMap<&'b str, usize>,
+    consumers: Vec<Vec<usize>>,
+    /// How many producers each resource still waits for.
+    blocked: Vec<usize>,
+    ready: VecDeque<usize>,
+    outputs: Vec<Option<Arc<Output>>>,
 }
 
-struct Run<'r> {
-    client: &'r Client,
-    context: &'r Context,
-    owner: &'r Owner,
-    blueprint: &'r Blueprint,
-    outputs: HashMap<&'r str, Output>,
-}
-
-impl<'r> Run<'r> {
-    async fn step(&self, resource: &'r Resource, selected: &Selected<'r>) -> Realization {
-        let inputs = match self.inputs(selected) {
-            Ok(inputs) => inputs,
-            Err(missing) => {
-                let template = match selected.action {
-                    Action::Stamp(name) => Some((resource.template_kind, name.to_owned())),
-                    Action::PassThrough(_) => None,
-                };
-                let outcome = Outcome::Waiting {
-                    input: missing.name.clone(),
-                    producer: missing.producer.clone(),
-                };
-                return blank(resource, &selected.inputs, template, outcome);
-            }
-        };
-        match selected.action {
-            Action::PassThrough(name) => pass_through(resource, selected, name, &inputs),
-            Action::Stamp(name) => self.stamp(resource, selected, name, &inputs).await,
-        }
-    }
-
-    /// Returns every input with its value, or the first that has none yet.
-    fn inputs(&self, selected: &Selected<'r>) -> Result<Vec<(&'r Input, &Output)>, &'r Input> {
-        let value = |input: &'r Input| self.outputs.get(input.producer.as_str()).ok_or(input);
-        selected
-            .inputs
+impl<'b> Work<'b> {
+    fn new(blueprint: &'b Blueprint, steps: &[Step]) -> Self {
+        let names = blueprint.resources.iter().enumerate();
+        let indexes: HashMap<&str, usize> = names
+            .map(|(index, resource)| (resource.name.as_str(), index))
+            .collect();
+        let selected: Vec<Option<Selected<'b>>> = steps
             .iter()
-            .map(|input| Ok((*input, value(input)?)))
-            .collect()
-    }
-
-    async fn stamp(
-        &self,
-        resource: &Resource,
-        selected: &Selected<'_>,
-        name: &str,
-        inputs: &[(&Input, &Output)],
-    ) -> Realization {
-        let template_ref = Some((resource.template_kind, name.to_owned()));
-        let failed = |failure| {
-            blank(
-                resource,
-                &selected.inputs,
-                template_ref.clone(),
-                Outcome::Failed(failure),
-            )
-        };
-        let template = match self
-            .context
-            .catalogue
-            .template(resource.template_kind, name)
-        {
-            Ok(template) => template,
-            Err(reason) => return failed(Failure::TemplateUnavailable(reason)),
-        };
-        let stamp = Stamp {
-            owner: self.owner,
-            blueprint: self.blueprint,
-            resource,
-            template: &template,
-            inputs,
-        };
-        let unstamped = |failure| Realization {
-            health: health::judge(template.health_rule.as_ref(), template.kind(), None, false),
-            ..failed(failure)
-        };
-        let rendered = match stamp.render() {
-            Ok(rendered) => rendered,
-            Err(error) => return unstamped(Failure::Stamp(error)),
-        };
-        match stamped::apply(self.client, &self.context.watches, self.owner, &rendered).await {
-            Ok(stamped) => Realization {
-                template: template_ref,
-                ..read(resource, selected, &template, inputs, stamped)
-            },
-            Err(error) => {
-                let name = rendered["metadata"]["name"].as_str().unwrap_or_default();
-                let object = format!("{}/{name}", self.owner.namespace);
-                unstamped(Failure::Rejected {
-                    object,
-                    reason: error.to_string(),
-                    is_forbidden: error.is_forbidden(),
-                })
+            .enumerate()
+            .map(|(index, step)| match step {
+                Step::Selected { option } => Some(blueprint.selected(index, *option)),
+                Step::Skipped(_) | Step::Failed(_) => None,
+            })
+            .collect();
+        let mut consumers = vec![Vec::new(); steps.len()];
+        let mut blocked = vec![0; steps.len()];
+        for (consumer, selected) in selected.iter().enumerate() {
+            let inputs = selected.iter().flat_map(|selected| &selected.inputs);
+            for producer in inputs.filter_map(|input| indexes.get(input.producer.as_str())) {
+                consumers[*producer].push(consumer);
+                blocked[consumer] += 1;
             }
         }
+        let is_ready = |index: &usize| blocked[*index] == 0;
+        Self {
+            ready: (0..steps.len()).filter(is_ready).collect(),
+            outputs: vec![None; steps.len()],
+            selected,
+            indexes,
+            consumers,
+            blocked,
+        }
     }
-}
 
-/// Reads what a stamped object gives, and how it is.
-fn read(
-    resource: &Resource,
-    selected: &Selected<'_>,
-    template: &Template,
-    inputs: &[(&Input, &Output)],
-    stamped: stamped::Stamped,
-) -> Realization {
-    let deployment = inputs
-        .iter()
-        .find(|(input, _)| input.kind == InputKind::Deployment);
-    let deployment = deployment.map(|(_, output)| *output);
-    let (output, outcome) = match output::read(&template.output, &stamped.object, deployment) {
-        Ok(output) => (output, Outcome::Submitted),
-        Err(unavailable) => (None, Outcome::Failed(Failure::Unavailable(unavailable))),
-    };
-    let rule = template.health_rule.as_ref();
-    Realization {
-        health: health::judge(
-            rule,
-            template.kind(),
-            Some(&stamped.object),
-            output.is_some(),
-        ),
-        stamped: Some(stamped.reference),
-        output,
-        ..blank(resource, &selected.inputs, None, outcome)
+    /// Returns what each input of a resource gives, if anything yet.
+    fn inputs(&self, selected: &Selected<'b>) -> Vec<Option<Arc<Output>>> {
+        let output = |producer: &str| self.outputs[*self.indexes.get(producer)?].clone();
+        let inputs = selected.inputs.iter();
+        inputs.map(|input| output(&input.producer)).collect()
     }
-}
 
-fn pass_through(
-    resource: &Resource,
-    selected: &Selected<'_>,
-    name: &str,
-    inputs: &[(&Input, &Output)],
-) -> Realization {
-    let wanted = match resource.template_kind {
-        TemplateKind::Source => Some(InputKind::Source),
-        TemplateKind::Image => Some(InputKind::Image),
-        TemplateKind::Config => Some(InputKind::Config),
-        TemplateKind::Deployment | TemplateKind::Plain => None,
-    };
-    let input = inputs
-        .iter()
-        .find(|(input, _)| Some(input.kind) == wanted && input.name == name);
-    let outcome = match input {
-        Some(_) => Outcome::PassedThrough,
-        None => Outcome::Failed(Failure::NoSuchInput(name.to_owned())),
-    };
-    Realization {
-        output: input.map(|(_, output)| (*output).clone()),
-        ..blank(resource, &selected.inputs, None, outcome)
-    }
-}
-
-/// A realization of which nothing but the outcome is known.
-fn blank(
-    resource: &Resource,
-    inputs: &[&Input],
-    template: Option<(TemplateKind, String)>,
-    outcome: Outcome,
-) -> Realization {
-    let health: Verdict = health::unknown();
-    Realization {
-        resource: resource.name.clone(),
-        template,
-        stamped: None,
-        producers: inputs.iter().map(|input| input.producer.clone()).collect(),
-        outcome,
-        output: None,
-        health,
-        is_observed: true,
+    fn finish(&mut self, index: usize, output: Option<Arc<Output>>) {
+        self.outputs[index] = output;
+        for consumer in &self.consumers[index] {
+            self.blocked[*consumer] -= 1;
+            if self.blocked[*consumer] == 0 {
+                self.ready.push_back(*consumer);
+            }
+        }
     }
 }

@@ -4,13 +4,18 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{DynamicObject, PostParams};
 use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::conditions::{self, Verdict};
-use pathline_blueprint::model::{Condition, ObjectReference, ResourceStatus, StampedReference};
+use pathline_blueprint::model::{
+    Condition, ConditionStatus, ObjectReference, PathEntry, ResourceStatus,
+};
 use pathline_blueprint::owner::{Owner, OwnerKind};
+use pathline_blueprint::path;
 use pathline_blueprint::realization::Realization;
 use serde_json::{Map, Value, json};
 
+use super::news;
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
+use crate::events::News;
 use crate::wakeups::Reconciled;
 
 /// The status of an owner, on its way from the last report to the next.
@@ -19,7 +24,15 @@ pub(super) struct Status {
     generation: Option<i64>,
     blueprint: Option<ObjectReference>,
     conditions: Vec<Condition>,
-    resources: Vec<ResourceStatus>,
+    pub(super) resources: Vec<ResourceStatus>,
+    pub(super) path: Vec<PathEntry>,
+    before: Before,
+}
+
+/// What was last reported.
+pub(super) struct Before {
+    pub(super) resources: Vec<ResourceStatus>,
+    pub(super) path: Vec<PathEntry>,
 }
 
 impl Status {
@@ -27,13 +40,23 @@ impl Status {
     pub(super) fn of(owner: &Owner) -> Self {
         let status = owner.object.get("status").cloned().unwrap_or_default();
         let field = |name: &str| status.get(name).cloned().unwrap_or_default();
+        let resources: Vec<ResourceStatus> =
+            serde_json::from_value(field("resources")).unwrap_or_default();
+        let path: Vec<PathEntry> = serde_json::from_value(field("path")).unwrap_or_default();
         Self {
             kind: owner.kind,
             generation: owner.generation,
             blueprint: serde_json::from_value(field(owner.kind.blueprint_ref_field())).ok(),
             conditions: serde_json::from_value(field("conditions")).unwrap_or_default(),
-            resources: serde_json::from_value(field("resources")).unwrap_or_default(),
+            resources: resources.clone(),
+            path: path.clone(),
+            before: Before { resources, path },
         }
+    }
+
+    /// Returns what was last reported.
+    pub(super) fn before(&self) -> &Before {
+        &self.before
     }
 
     /// Notes which blueprint picked the owner up.
@@ -50,46 +73,73 @@ impl Status {
         self.conditions = conditions::with_times(verdicts, &self.conditions, now);
     }
 
-    /// Notes what became of the resources, and returns those entries whose object none of them stamps.
-    pub(super) fn replace_resources(
+    /// Notes what became of the resources.
+    pub(super) fn replace_resources<'r>(
         &mut self,
         blueprint: &str,
-        realizations: &[Realization],
+        realizations: impl Iterator<Item = &'r Realization>,
         now: &Time,
-    ) -> Vec<ResourceStatus> {
-        let previous = std::mem::take(&mut self.resources);
-        let known = |name: &str| previous.iter().find(|old| old.name == name);
+    ) {
+        let known = |name: &str| self.before.resources.iter().find(|old| old.name == name);
         self.resources = realizations
-            .iter()
             .map(|realization| realization.status(blueprint, known(&realization.resource), now))
             .collect();
-        let stamped: Vec<StampedReference> = self
-            .resources
-            .iter()
-            .filter_map(|resource| resource.stamped_ref.clone())
-            .collect();
-        let is_orphaned = |old: &ResourceStatus| {
-            old.stamped_ref
-                .as_ref()
-                .is_some_and(|old| !stamped.iter().any(|new| is_same_object(old, new)))
+    }
+
+    /// Keeps the reference to an object that is still there, although its resource is not on the path.
+    pub(super) fn keep_reference(&mut self, resource: &str) {
+        let known = self.before.resources.iter();
+        let Some(old) = known.clone().find(|old| old.name == resource) else {
+            return;
         };
-        previous.into_iter().filter(is_orphaned).collect()
+        let mut entries = self.resources.iter_mut();
+        match entries.find(|entry| entry.name == resource) {
+            Some(entry) if entry.stamped_ref.is_none() => {
+                entry.stamped_ref = old.stamped_ref.clone();
+                entry.template_ref = old.template_ref.clone();
+            }
+            Some(_) => {}
+            None => self.resources.push(old.clone()),
+        }
     }
 
-    /// Keeps an entry whose object could not be removed, so that it is seen and tried again.
-    pub(super) fn keep(&mut self, leftover: ResourceStatus) {
-        self.resources.push(leftover);
+    /// Says of a resource which is no longer declared why its object is still there.
+    pub(super) fn accuse(&mut self, resource: &str, why: &str, now: &Time) {
+        self.keep_reference(resource);
+        let mut entries = self.resources.iter_mut();
+        let Some(entry) = entries.find(|entry| entry.name == resource) else {
+            return;
+        };
+        let is_skipped = |condition: &Condition| condition.r#type == "Selected";
+        if entry.conditions.iter().any(is_skipped) {
+            return;
+        }
+        let message = format!("unable to delete the object, which is no longer stamped: {why}");
+        let verdicts = ["ResourceSubmitted", "Ready"].map(|condition| {
+            let reason = "StampedObjectNotRemoved";
+            Verdict::new(condition, ConditionStatus::False, reason, &message)
+        });
+        entry.conditions = conditions::with_times(verdicts.into(), &entry.conditions, now);
     }
 
-    /// Writes the status unless the owner reports it already.
+    /// Tells what this report says that the last one did not.
+    pub(super) fn news(&self) -> Vec<News> {
+        let mut news = news::of_resources(&self.before.resources, &self.resources);
+        if let Some(change) = path::change(&self.before.path, &self.path) {
+            news.push(News::normal("PathChanged", change));
+        }
+        news
+    }
+
+    /// Writes the status unless the owner reports it already; returns the version that was written.
     pub(super) async fn write(
         &self,
         client: &Client,
         owner: &DynamicObject,
-    ) -> Result<(), calls::Error> {
+    ) -> Result<Option<String>, calls::Error> {
         let status = self.to_value();
         if owner.data.get("status") == Some(&status) {
-            return Ok(());
+            return Ok(None);
         }
         let mut reported = owner.clone();
         reported.data["status"] = status;
@@ -101,10 +151,8 @@ impl Status {
             dry_run: false,
         };
         match call(api.replace_status(&owner.name_any(), &params, &reported)).await {
-            Err(error) if error.is_absence() => Ok(()),
-            // Our cache is behind; the event that brings it up to date wakes the owner again.
-            Err(error) if error.is_conflict() => Ok(()),
-            other => other.map(drop),
+            Err(error) if error.is_absence() => Ok(None),
+            other => other.map(|written| written.resource_version()),
         }
     }
 
@@ -118,11 +166,9 @@ impl Status {
         if !self.resources.is_empty() {
             status.insert("resources".to_owned(), json!(self.resources));
         }
+        if !self.path.is_empty() {
+            status.insert("path".to_owned(), json!(self.path));
+        }
         Value::Object(status)
     }
-}
-
-/// Two references to one object may differ in the version they reach it by.
-fn is_same_object(one: &StampedReference, other: &StampedReference) -> bool {
-    one.resource == other.resource && one.namespace == other.namespace && one.name == other.name
 }

@@ -7,6 +7,7 @@ use kube::ResourceExt;
 use kube::api::DynamicObject;
 use kube::runtime::watcher::Event;
 use parking_lot::RwLock;
+use serde_json::Value;
 use tokio::sync::watch;
 
 /// Namespace and name.
@@ -26,6 +27,8 @@ struct Objects {
     by_key: HashMap<Key, Arc<DynamicObject>>,
     by_controller: BTreeMap<String, BTreeSet<Key>>,
     listing: Vec<DynamicObject>,
+    /// What was stamped as the cluster wrote it, where that differs; by what was stamped.
+    normal: HashMap<Key, (String, Arc<Value>)>,
     /// The uids that ended last: the answer to a write may arrive after the end of what was written.
     ended: VecDeque<String>,
 }
@@ -66,6 +69,21 @@ impl Seen {
     /// Takes in what the server answered to a write of ours.
     pub(crate) fn wrote(&self, object: DynamicObject) {
         self.objects.write().put(object);
+    }
+
+    /// Remembers how the cluster wrote what was stamped, under the digest of the latter.
+    pub(crate) fn normalize(&self, namespace: &str, name: &str, digest: &str, normal: Value) {
+        let key = (namespace.to_owned(), name.to_owned());
+        let normal = (digest.to_owned(), Arc::new(normal));
+        self.objects.write().normal.insert(key, normal);
+    }
+
+    /// Returns how the cluster wrote what was stamped, if it did so its own way.
+    pub(crate) fn normal(&self, namespace: &str, name: &str, digest: &str) -> Option<Arc<Value>> {
+        let key = (namespace.to_owned(), name.to_owned());
+        let objects = self.objects.read();
+        let (known, normal) = objects.normal.get(&key)?;
+        (known == digest).then(|| normal.clone())
     }
 
     /// Takes in what the watch delivers.
@@ -122,6 +140,7 @@ impl Objects {
         {
             self.unlink(&key);
             self.by_key.remove(&key);
+            self.normal.remove(&key);
         }
     }
 
@@ -143,6 +162,8 @@ impl Objects {
         self.by_key.clear();
         self.by_controller.clear();
         listing.into_iter().for_each(|object| self.put(object));
+        let known = &self.by_key;
+        self.normal.retain(|key, _| known.contains_key(key));
     }
 }
 

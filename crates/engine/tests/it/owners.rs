@@ -14,6 +14,7 @@ mod cleanup;
 mod delivery;
 mod flow;
 mod order;
+mod paths;
 mod refusals;
 
 use pathline_testkit::kube::{Options, RealCluster};
@@ -61,26 +62,35 @@ macro_rules! stories {
 
 stories![
     on both:
-    flow::values_flow_through_a_chain_that_is_declared_backwards,
+    flow::issue_860_values_flow_through_a_chain_that_is_declared_backwards,
     flow::a_new_value_flows_to_the_end,
-    flow::a_resource_waits_until_its_input_exists,
-    flow::options_and_pass_through_follow_the_labels,
+    flow::issue_907_a_resource_waits_until_its_input_exists,
+    flow::options_follow_the_labels_and_pass_through_follows_its_input,
     order::everything_may_be_applied_in_any_order,
     order::a_kind_that_is_installed_later_is_stamped_then,
     order::a_change_while_the_engine_was_stopped_is_not_missed,
+    paths::the_seed_is_stamped_as_its_table_says,
+    paths::an_object_that_leaves_the_path_stays_until_its_consumer_works_without_it,
+    paths::what_joins_the_path_is_waited_for_and_changes_nothing_before,
     change::a_new_template_reaches_the_objects,
     change::what_others_write_survives_and_what_they_break_is_mended,
+    change::issue_589_a_takeover_of_fields_of_others_is_told,
+    change::issue_1048_a_null_param_is_honoured,
     change::nothing_is_written_when_nothing_changed,
-    cleanup::a_resource_that_leaves_the_blueprint_takes_its_object_with_it,
+    cleanup::issue_54_what_a_deleted_template_stamped_goes_with_it,
+    cleanup::issue_56_what_a_deleted_chain_stamped_goes_with_it,
+    cleanup::issue_59_a_resource_that_leaves_the_blueprint_takes_its_object_with_it,
+    cleanup::what_was_stamped_but_never_reported_is_found,
     cleanup::an_object_that_changes_its_name_is_replaced,
     cleanup::a_waiting_resource_keeps_its_object,
     cleanup::what_a_deleted_owner_stamped_goes_with_it,
     delivery::a_deployment_is_handed_on_once_it_is_observed,
     delivery::completion_and_failure_are_observed,
     refusals::owners_without_a_blueprint_say_why,
-    refusals::blueprints_that_cannot_work_say_why,
+    refusals::issue_860_cycles_and_unknown_resources_are_refused,
     refusals::templates_that_cannot_be_stamped_say_why,
-    refusals::an_object_of_another_owner_is_not_taken;
+    refusals::bad_objects_give_a_condition_and_disturb_nobody_else,
+    refusals::issue_733_an_object_of_another_owner_is_never_written;
     where rights are checked:
 ];
 

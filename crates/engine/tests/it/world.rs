@@ -8,7 +8,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use futures::StreamExt;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
@@ -16,6 +18,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::GroupVersionKind;
 use kube::runtime::conditions;
 use kube::runtime::wait::await_condition;
+use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Config, ResourceExt};
 use pathline_cluster::Cluster;
 use pathline_engine::{Connection, Engine, Options, crds};
@@ -230,6 +233,25 @@ impl World {
                 panic!("waited in vain for {kind} {name} {what}; it is {now:#}");
             }
         }
+    }
+
+    /// Waits until an Event of the namespace has this reason and speaks of this, and returns its note.
+    pub(crate) async fn wait_event(&self, reason: &str, about: &str) -> String {
+        let api: Api<Event> = Api::namespaced(self.client.clone(), &self.namespace);
+        let events = watcher(api, watcher::Config::default()).default_backoff();
+        let mut events = std::pin::pin!(events.applied_objects());
+        let search = async {
+            while let Some(event) = events.next().await {
+                let event = event.unwrap();
+                let note = event.note.unwrap_or_default();
+                if event.reason.as_deref() == Some(reason) && note.contains(about) {
+                    return note;
+                }
+            }
+            unreachable!("a watch does not end")
+        };
+        let found = tokio::time::timeout(PATIENCE, search).await;
+        found.unwrap_or_else(|_| panic!("waited in vain for an event {reason} about {about}"))
     }
 
     /// Waits until an object is gone.

@@ -1,6 +1,6 @@
 //! What happens when templates and objects change.
 
-use kube::api::{Patch, PatchParams};
+use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::config_map;
@@ -49,6 +49,75 @@ pub(crate) async fn what_others_write_survives_and_what_they_break_is_mended(wor
     world.delete("ConfigMap", "shown").await;
     let stamped_anew = world.wait_shown("r1").await;
     assert_ne!(stamped_anew["metadata"]["uid"], mended["metadata"]["uid"]);
+}
+
+pub(crate) async fn issue_589_a_takeover_of_fields_of_others_is_told(world: &mut World) {
+    world.apply_small_chain().await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    world.wait_shown("r1").await;
+    world
+        .wait_event("StampedObjectApplied", "Created object [configmaps/shown]")
+        .await;
+    world
+        .wait_event("ResourceOutputChanged", "[fetch] found a new output")
+        .await;
+    world
+        .wait_event("ResourceHealthyStatusChanged", "changed to [True]")
+        .await;
+    let change = json!({"data": {"revision": "theirs"}});
+    let params = PatchParams {
+        field_manager: Some("somebody".to_owned()),
+        ..PatchParams::default()
+    };
+    let api = world.api("ConfigMap");
+    api.patch("shown", &params, &Patch::Merge(change))
+        .await
+        .unwrap();
+    let told = world
+        .wait_event("FieldsTakenOver", "configmaps/shown")
+        .await;
+    assert!(
+        told.contains("somebody") && told.contains(".data.revision"),
+        "{told}"
+    );
+    world.wait_shown("r1").await;
+}
+
+pub(crate) async fn issue_1048_a_null_param_is_honoured(world: &mut World) {
+    let body = super::test_object(
+        "nulled",
+        json!({"value": "$(params.value)$", "kept": "$(params.kept)$"}),
+    );
+    let params =
+        json!([{"name": "value", "default": "of the template"}, {"name": "kept", "default": 1}]);
+    let template = json!({"template": body, "params": params});
+    world
+        .apply_spec("ClusterTemplate", "nulled", template)
+        .await;
+    let resources =
+        json!([{"name": "nulled", "templateRef": {"kind": "ClusterTemplate", "name": "nulled"}}]);
+    world.apply_chain("nulled", resources).await;
+    let spec = json!({"params": [{"name": "value", "value": null}]});
+    // An apply would take the null for a field that is not set.
+    let workload = json!({
+        "apiVersion": "carto.run/v1alpha1",
+        "kind": "Workload",
+        "metadata": {"name": "app", "labels": {"app": world.namespace}},
+        "spec": spec,
+    });
+    let workload = serde_json::from_value(workload).unwrap();
+    let params = PostParams::default();
+    world
+        .api("Workload")
+        .create(&params, &workload)
+        .await
+        .unwrap();
+    let stamped = world
+        .wait_for("Test", "nulled", "being stamped", |_| true)
+        .await;
+    assert!(stamped["spec"]["value"].is_null(), "{stamped}");
+    assert_eq!(stamped["spec"]["kept"], 1);
 }
 
 pub(crate) async fn nothing_is_written_when_nothing_changed(world: &mut World) {

@@ -1,11 +1,94 @@
 //! What is no longer stamped is removed, and nothing else is.
 
-use serde_json::json;
+use kube::api::PostParams;
+use serde_json::{Value, json};
 
 use super::config_map;
 use crate::world::{World, conditions_of, resource};
 
-pub(crate) async fn a_resource_that_leaves_the_blueprint_takes_its_object_with_it(
+pub(crate) async fn issue_54_what_a_deleted_template_stamped_goes_with_it(world: &mut World) {
+    world.apply_small_chain().await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    world.wait_shown("r1").await;
+    world.wait_ready("Workload", "app").await;
+    world.delete("ClusterTemplate", "show").await;
+    world.wait_gone("ConfigMap", "shown").await;
+    let missing = ["Ready", "False", "TemplatesNotFound"];
+    let owner = world.wait_condition("Workload", "app", missing).await;
+    assert_eq!(resource(&owner, "fetch")["stampedRef"]["name"], "fetch");
+    assert!(
+        world.get("Test", "fetch").await.is_some(),
+        "its template is there"
+    );
+
+    world.apply_small_chain().await;
+    world.wait_shown("r1").await;
+    world.wait_ready("Workload", "app").await;
+}
+
+pub(crate) async fn issue_56_what_a_deleted_chain_stamped_goes_with_it(world: &mut World) {
+    world.apply_small_chain().await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    world.wait_shown("r1").await;
+    let mine = config_map("mine", json!({"a": "b"}));
+    world.apply("ConfigMap", "mine", mine).await;
+    world.delete("ClusterSupplyChain", "small").await;
+    world.wait_gone("ConfigMap", "shown").await;
+    world.wait_gone("Test", "fetch").await;
+    world
+        .wait_for("Workload", "app", "without resources", |owner| {
+            owner["status"].get("resources").is_none()
+        })
+        .await;
+    assert!(world.get("ConfigMap", "mine").await.is_some());
+}
+
+pub(crate) async fn what_was_stamped_but_never_reported_is_found(world: &mut World) {
+    let fetch = json!([{"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}}]);
+    world.apply_small_chain().await;
+    world.apply_chain("small", fetch).await;
+    world.apply_small_workload().await;
+    world.fetched("r1").await;
+    let owner = world.wait_ready("Workload", "app").await;
+    world.stop_engine().await;
+
+    // As if it had been killed between the two: nothing stamps ConfigMaps, no status speaks of one.
+    let labels = json!({"carto.run/resource-name": "show"});
+    let mut left = config_map("left", json!({}));
+    left["metadata"]["labels"] = labels.clone();
+    left["metadata"]["ownerReferences"] = json!([controller(&owner)]);
+    let mut of_others = config_map("of-others", json!({}));
+    of_others["metadata"]["labels"] = labels;
+    for object in [left, of_others] {
+        let object = serde_json::from_value(object).unwrap();
+        let params = PostParams::default();
+        world
+            .api("ConfigMap")
+            .create(&params, &object)
+            .await
+            .unwrap();
+    }
+    world.start_engine();
+    world.wait_gone("ConfigMap", "left").await;
+    assert!(
+        world.get("ConfigMap", "of-others").await.is_some(),
+        "what the owner does not control is not its to remove"
+    );
+}
+
+fn controller(owner: &Value) -> Value {
+    json!({
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": true,
+    })
+}
+
+pub(crate) async fn issue_59_a_resource_that_leaves_the_blueprint_takes_its_object_with_it(
     world: &mut World,
 ) {
     world.apply_small_chain().await;

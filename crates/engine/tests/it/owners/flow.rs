@@ -5,7 +5,9 @@ use serde_json::json;
 use super::{config_map, test_object};
 use crate::world::{World, conditions_of, message, resource};
 
-pub(crate) async fn values_flow_through_a_chain_that_is_declared_backwards(world: &mut World) {
+pub(crate) async fn issue_860_values_flow_through_a_chain_that_is_declared_backwards(
+    world: &mut World,
+) {
     let spec = |body, path: &str, value: &str| json!({"template": body, path: value});
     world
         .apply_spec(
@@ -192,7 +194,7 @@ pub(crate) async fn a_new_value_flows_to_the_end(world: &mut World) {
     );
 }
 
-pub(crate) async fn a_resource_waits_until_its_input_exists(world: &mut World) {
+pub(crate) async fn issue_907_a_resource_waits_until_its_input_exists(world: &mut World) {
     world.apply_small_chain().await;
     world.apply_small_workload().await;
     let waiting = ["ResourcesSubmitted", "Unknown", "MissingValueAtPath"];
@@ -226,7 +228,9 @@ pub(crate) async fn a_resource_waits_until_its_input_exists(world: &mut World) {
     world.wait_ready("Workload", "app").await;
 }
 
-pub(crate) async fn options_and_pass_through_follow_the_labels(world: &mut World) {
+pub(crate) async fn options_follow_the_labels_and_pass_through_follows_its_input(
+    world: &mut World,
+) {
     world.apply_small_chain().await;
     let stamped = test_object("tested", json!({"revision": "$(source.revision)$"}));
     let tested =

@@ -26,7 +26,7 @@ pub(crate) async fn owners_without_a_blueprint_say_why(world: &mut World) {
     world.wait_condition("Deliverable", "bare", bare).await;
 }
 
-pub(crate) async fn blueprints_that_cannot_work_say_why(world: &mut World) {
+pub(crate) async fn issue_860_cycles_and_unknown_resources_are_refused(world: &mut World) {
     world.apply_small_chain().await;
     let step = |name: &str, from: &str| {
         json!({
@@ -122,7 +122,7 @@ pub(crate) async fn templates_that_cannot_be_stamped_say_why(world: &mut World) 
     );
 }
 
-pub(crate) async fn an_object_of_another_owner_is_not_taken(world: &mut World) {
+pub(crate) async fn issue_733_an_object_of_another_owner_is_never_written(world: &mut World) {
     let same = json!({"template": config_map("same", json!({"of": "$(workload.metadata.name)$"}))});
     world.apply_spec("ClusterTemplate", "same", same).await;
     let resources =
@@ -136,6 +136,55 @@ pub(crate) async fn an_object_of_another_owner_is_not_taken(world: &mut World) {
         .await;
     world.apply_workload("second", json!({})).await;
     let rejected = ["ResourcesSubmitted", "False", "TemplateRejectedByAPIServer"];
-    world.wait_condition("Workload", "second", rejected).await;
+    let owner = world.wait_condition("Workload", "second", rejected).await;
+    let text = message(resource(&owner, "same"), "ResourceSubmitted");
+    let both = "the object is controlled by Workload [first], not by Workload [second]";
+    assert!(text.contains(both), "{text}");
     assert!(is_seen(&world.get("ConfigMap", "same").await.unwrap()));
+}
+
+pub(crate) async fn bad_objects_give_a_condition_and_disturb_nobody_else(world: &mut World) {
+    let big = "x".repeat(700_000);
+    let spec = json!({"params": [{"name": "big", "value": big}]});
+    let data = |value: &str| config_map("bad", json!({"a": value}));
+    let mut nameless = config_map("Not A Name", json!({}));
+    nameless["metadata"]["labels"] = json!({"a": "b"});
+    let cases = [
+        ("invalid", nameless, "TemplateRejectedByAPIServer"),
+        (
+            "huge",
+            data(&"$(params.big)$".repeat(50)),
+            "TemplateStampFailure",
+        ),
+        (
+            "cluster",
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}),
+            "TemplateRejectedByAPIServer",
+        ),
+        (
+            "good",
+            config_map("good", json!({"a": "b"})),
+            "ResourceSubmissionComplete",
+        ),
+    ];
+    let mut resources = Vec::new();
+    for (name, body, _) in &cases {
+        let template = json!({"template": body});
+        world.apply_spec("ClusterTemplate", name, template).await;
+        resources
+            .push(json!({"name": name, "templateRef": {"kind": "ClusterTemplate", "name": name}}));
+    }
+    world.apply_chain("bad", json!(resources)).await;
+    world.apply_workload("app", spec).await;
+    let rejected = ["ResourcesSubmitted", "False", "TemplateRejectedByAPIServer"];
+    let owner = world.wait_condition("Workload", "app", rejected).await;
+    for (name, _, reason) in cases {
+        assert_eq!(
+            conditions_of(resource(&owner, name))[0][2],
+            reason,
+            "{name}"
+        );
+    }
+    assert!(world.get("ConfigMap", "good").await.is_some());
+    assert_eq!(world.get("ConfigMap", "bad").await, None);
 }

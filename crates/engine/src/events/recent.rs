@@ -1,0 +1,214 @@
+//! What was published lately: repetitions are counted, and owners that have too much to say wait.
+
+use std::collections::{HashMap, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::ObjectReference;
+
+use super::News;
+
+/// What is the same within this time is one Event.
+const WINDOW: SignedDuration = SignedDuration::from_mins(10);
+
+/// How many Events are remembered, and how many owners.
+const MOST_REMEMBERED: usize = 4096;
+
+/// How many Events an owner may have published at once, and how long until it may have one more.
+const BURST: u32 = 25;
+const REFILL: SignedDuration = SignedDuration::from_secs(30);
+
+/// What to do with an Event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Publish it under this name.
+    Create(String),
+    /// Say of the Event of this name that it happened once more.
+    Count { name: String, count: i32 },
+    /// Nothing: its owner has had too much to say.
+    Suppress,
+}
+
+#[derive(Default)]
+pub(super) struct Recent {
+    published: Bounded<(String, News), Published>,
+    allowances: Bounded<String, Allowance>,
+    made: u64,
+}
+
+struct Published {
+    name: String,
+    count: i32,
+    last: Timestamp,
+}
+
+struct Allowance {
+    left: u32,
+    refilled: Timestamp,
+}
+
+impl Recent {
+    pub(super) fn judge(
+        &mut self,
+        regarding: &ObjectReference,
+        news: &News,
+        now: Timestamp,
+    ) -> Verdict {
+        let uid = regarding.uid.clone().unwrap_or_default();
+        let allowance = self.allowances.entry(uid.clone(), || Allowance {
+            left: BURST,
+            refilled: now,
+        });
+        if !allowance.take(now) {
+            return Verdict::Suppress;
+        }
+        let key = (uid, news.clone());
+        if let Some(known) = self.published.get_mut(&key)
+            && now.duration_since(known.last) < WINDOW
+        {
+            known.count = known.count.saturating_add(1);
+            known.last = now;
+            return Verdict::Count {
+                name: known.name.clone(),
+                count: known.count,
+            };
+        }
+        self.made += 1;
+        // Names must be unique among all controllers that ever published in the namespace.
+        let about: String = regarding
+            .name
+            .iter()
+            .flat_map(|name| name.chars())
+            .take(200)
+            .collect();
+        let name = format!("{about}.{:x}.{:x}", now.as_nanosecond(), self.made);
+        self.published.insert(
+            key,
+            Published {
+                name: name.clone(),
+                count: 1,
+                last: now,
+            },
+        );
+        Verdict::Create(name)
+    }
+}
+
+impl Allowance {
+    fn take(&mut self, now: Timestamp) -> bool {
+        let waited = now.duration_since(self.refilled).as_secs().max(0);
+        let earned = u32::try_from(waited / REFILL.as_secs()).unwrap_or(BURST);
+        if earned > 0 {
+            self.left = BURST.min(self.left.saturating_add(earned));
+            self.refilled = now;
+        }
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
+    }
+}
+
+/// A map that forgets what came in first when it is full.
+struct Bounded<K, V> {
+    items: HashMap<K, V>,
+    order: VecDeque<K>,
+}
+
+impl<K, V> Default for Bounded<K, V> {
+    fn default() -> Self {
+        Self {
+            items: HashMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+}
+
+impl<K: Clone + Eq + std::hash::Hash, V> Bounded<K, V> {
+    fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.items.get_mut(key)
+    }
+
+    fn insert(&mut self, key: K, value: V) {
+        if self.items.insert(key.clone(), value).is_none() {
+            self.order.push_back(key);
+        }
+        if self.items.len() > MOST_REMEMBERED
+            && let Some(first) = self.order.pop_front()
+        {
+            self.items.remove(&first);
+        }
+    }
+
+    fn entry(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        if !self.items.contains_key(&key) {
+            self.insert(key.clone(), make());
+        }
+        self.items.get_mut(&key).expect("it was just put in")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(uid: &str) -> ObjectReference {
+        ObjectReference {
+            name: Some("app".to_owned()),
+            uid: Some(uid.to_owned()),
+            ..ObjectReference::default()
+        }
+    }
+
+    fn news(note: &str) -> News {
+        News::normal("Applied", note.to_owned())
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).expect("a time")
+    }
+
+    #[test]
+    fn what_repeats_is_counted_and_after_a_while_told_anew() {
+        let mut recent = Recent::default();
+        let Verdict::Create(name) = recent.judge(&about("1"), &news("a"), at(0)) else {
+            panic!("the first is published");
+        };
+        let again = recent.judge(&about("1"), &news("a"), at(5));
+        assert_eq!(again, Verdict::Count { name, count: 2 });
+        assert!(matches!(
+            recent.judge(&about("1"), &news("b"), at(5)),
+            Verdict::Create(_)
+        ));
+        assert!(matches!(
+            recent.judge(&about("1"), &news("a"), at(5 + 600)),
+            Verdict::Create(_)
+        ));
+    }
+
+    #[test]
+    fn an_owner_with_too_much_to_say_waits_and_the_others_do_not() {
+        let mut recent = Recent::default();
+        let mut told = |uid: &str, now| {
+            (0..100)
+                .filter(|index| {
+                    let verdict = recent.judge(&about(uid), &news(&index.to_string()), at(now));
+                    verdict != Verdict::Suppress
+                })
+                .count()
+        };
+        assert_eq!(told("1", 0), 25);
+        assert_eq!(told("2", 0), 25);
+        assert_eq!(told("1", 29), 0);
+        assert_eq!(told("1", 61), 2);
+    }
+
+    #[test]
+    fn only_so_much_is_remembered() {
+        let mut recent = Recent::default();
+        for index in 0..MOST_REMEMBERED + 100 {
+            recent.judge(&about(&index.to_string()), &news("a"), at(0));
+        }
+        assert_eq!(recent.published.items.len(), MOST_REMEMBERED);
+        assert_eq!(recent.allowances.items.len(), MOST_REMEMBERED);
+        assert_eq!(recent.published.order.len(), MOST_REMEMBERED);
+    }
+}

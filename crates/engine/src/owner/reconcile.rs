@@ -1,0 +1,319 @@
+//! One look at one owner: choose, realize, clean up, report.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::Client;
+use kube::api::DynamicObject;
+use pathline_blueprint::account::Account;
+use pathline_blueprint::blueprint::Blueprint;
+use pathline_blueprint::conditions::{self, Happened};
+use pathline_blueprint::model::ConditionStatus;
+use pathline_blueprint::owner::Owner;
+use pathline_blueprint::path;
+use pathline_blueprint::realization::{Outcome, Realization};
+use pathline_blueprint::retirement::{Passage, Retirement};
+use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
+use pathline_blueprint::template::TemplateKind;
+
+use super::leftovers::{self, Leftover, Removal};
+use super::realize;
+use super::resource::{Hold, Made, Run};
+use super::status::Status;
+use super::{Error, Loop};
+use crate::catalogue::Listed;
+use crate::clients;
+use crate::events::News;
+use crate::queue::Key;
+use crate::stamped;
+use crate::wakeups::Used;
+
+impl Loop {
+    /// Realizes one owner as far as it can be, and reports how far that is.
+    pub(super) async fn reconcile(&self, object: &DynamicObject) -> Result<(), Error> {
+        if self.reports.is_ahead_of(object) {
+            // Our cache is behind; the event that brings it up to date wakes the owner again.
+            return Ok(());
+        }
+        let value = serde_json::to_value(object).unwrap_or_default();
+        let owner = Owner::read(self.context.kind, value)?;
+        let mut pass = Pass {
+            this: self,
+            owner: &owner,
+            status: Status::of(&owner),
+            now: Time(Timestamp::now()),
+            news: Vec::new(),
+        };
+        let outcome = pass.advance().await;
+        let written = pass.status.write(&self.context.client, object).await;
+        let version = written.map_err(Error::Status)?;
+        if version.is_some() {
+            pass.news.extend(pass.status.news());
+        }
+        self.reports.note(object, version);
+        for news in pass.news {
+            self.context.events.tell(&owner, news);
+        }
+        outcome
+    }
+}
+
+/// One look at one owner.
+struct Pass<'p> {
+    this: &'p Loop,
+    owner: &'p Owner,
+    status: Status,
+    now: Time,
+    news: Vec<News>,
+}
+
+impl Pass<'_> {
+    /// Brings the owner one step further and notes in the status what happened.
+    ///
+    /// An error is what must be tried again; it is noted in the status as well.
+    async fn advance(&mut self) -> Result<(), Error> {
+        let listed = self.this.context.catalogue.blueprints(self.owner.kind);
+        let blueprints = listed.iter().map(|listed| &listed.blueprint);
+        let chosen = match selection::choose_blueprint(self.owner, blueprints) {
+            Ok(chosen) => chosen,
+            Err(why) => return self.without_blueprint(&why).await,
+        };
+        let mut known = listed.iter();
+        let listed = known.find(|known| known.blueprint.name == chosen.name);
+        let listed = listed.expect("the blueprint was chosen from these");
+        let blueprint = &listed.blueprint;
+        self.status.name_blueprint(&blueprint.name);
+        let readiness = self.this.context.catalogue.judge(listed);
+        let not_ready = readiness
+            .last()
+            .filter(|ready| ready.status != ConditionStatus::True);
+        if let Some(ready) = not_ready {
+            self.conclude(&Happened::NotReady(ready));
+            return self.without_templates(blueprint).await;
+        }
+        let account = Account::of(self.owner, blueprint);
+        let client = match self.client(&account).await {
+            Ok(client) => client,
+            Err(error) => {
+                self.conclude(&Happened::NoAccount(&error.fault()));
+                return if error.is_transient() {
+                    Err(Error::Account(error))
+                } else {
+                    Ok(())
+                };
+            }
+        };
+        self.realize(&client, &account, listed).await
+    }
+
+    async fn realize(
+        &mut self,
+        client: &Client,
+        account: &Account,
+        listed: &Listed,
+    ) -> Result<(), Error> {
+        let blueprint = &listed.blueprint;
+        let plan = match &listed.plan {
+            Ok(plan) => plan,
+            Err(fault) => unreachable!("a blueprint that cannot be planned is not ready: {fault}"),
+        };
+        let steps = plan.choose(self.owner);
+        // Before any template is read: one that changes in between wakes the owner again.
+        let key = Key::new(&self.owner.namespace, &self.owner.name);
+        let wakeups = &self.this.context.wakeups;
+        wakeups.note(self.owner.kind, &key, used(blueprint, &steps));
+        let run = Run {
+            client,
+            context: &self.this.context,
+            owner: self.owner,
+            blueprint,
+        };
+        let mut made = realize::all(&run, &steps).await;
+        if made.iter().any(|made| made.is_unauthenticated) {
+            self.this.context.clients.forget(account);
+        }
+        for made in &mut made {
+            self.news.append(&mut made.news);
+        }
+        let resources: Vec<Realization> =
+            made.iter().map(|made| made.realization.clone()).collect();
+        self.conclude(&Happened::Realized {
+            blueprint: &blueprint.name,
+            resources: &resources,
+        });
+        self.status
+            .replace_resources(&blueprint.name, resources.iter(), &self.now);
+        let removal = self
+            .clean_up(client, blueprint, &steps, &made, &resources)
+            .await;
+        let outcome = self.conclude_removal(removal);
+        first_to_retry(&resources).map_or(outcome, Err)
+    }
+
+    /// Removes what nothing stamps any more, as far as it is time.
+    async fn clean_up(
+        &mut self,
+        client: &Client,
+        blueprint: &Blueprint,
+        steps: &[Step],
+        made: &[Made],
+        resources: &[Realization],
+    ) -> Removal {
+        let hold = |name: &str| {
+            let holder = made.iter().find(|made| made.realization.resource == name);
+            holder.map_or(Hold::Nothing, |made| made.hold.clone())
+        };
+        let leftovers = self.leftovers(hold).await;
+        if !blueprint.is_multi_path() {
+            self.status.path.clear();
+            return leftovers::remove(client, leftovers).await;
+        }
+        let passage = Passage {
+            blueprint,
+            now: resources,
+            resources: &self.status.before().resources,
+            path: &self.status.before().path,
+        };
+        let mut retiring: Vec<Retirement> = Vec::new();
+        for leftover in &leftovers {
+            if !retiring
+                .iter()
+                .any(|known| known.resource == leftover.resource)
+            {
+                retiring.push(passage.retire(&leftover.resource));
+            }
+        }
+        let is_due = |leftover: &Leftover| {
+            let mut known = retiring.iter();
+            known.any(|known| known.resource == leftover.resource && known.is_due())
+        };
+        let (due, _): (Vec<_>, Vec<_>) = leftovers.into_iter().partition(is_due);
+        let removal = leftovers::remove(client, due).await;
+        retiring.retain(|known| {
+            let has_failed = |(resource, _): &(String, _)| *resource == known.resource;
+            !known.is_due() || removal.failed.iter().any(has_failed)
+        });
+        for leaving in &retiring {
+            self.status.keep_reference(&leaving.resource);
+        }
+        self.status.path = path::report(blueprint, steps, &retiring);
+        removal
+    }
+
+    /// Cleans up after an owner that no blueprint picks up; if nobody can tell, everything stays.
+    async fn without_blueprint(&mut self, why: &NoBlueprint) -> Result<(), Error> {
+        self.conclude(&Happened::NoBlueprint(why));
+        let is_certain = match why {
+            NoBlueprint::LabelsMissing => true,
+            NoBlueprint::NotFound { broken } => broken.is_empty(),
+            NoBlueprint::Several => false,
+        };
+        if !is_certain {
+            return Ok(());
+        }
+        let leftovers = self.leftovers(|_| Hold::Nothing).await;
+        self.status.resources.clear();
+        self.status.path.clear();
+        self.remove(leftovers).await
+    }
+
+    /// Removes the objects whose template does not exist any more; the others stay as they are.
+    async fn without_templates(&mut self, blueprint: &Blueprint) -> Result<(), Error> {
+        let mut leftovers = self.leftovers(|_| Hold::Nothing).await;
+        let catalogue = &self.this.context.catalogue;
+        leftovers.retain(|leftover| {
+            let template = leftover.template().and_then(read_template);
+            template.is_some_and(|(kind, name)| !catalogue.has_template(kind, name))
+        });
+        let gone: Vec<String> = leftovers
+            .iter()
+            .map(|known| known.resource.clone())
+            .collect();
+        let is_gone = |name: &String| gone.contains(name);
+        self.status.resources.retain(|entry| !is_gone(&entry.name));
+        tracing::debug!(blueprint = blueprint.name, ?gone, "templates are gone");
+        self.remove(leftovers).await
+    }
+
+    /// Removes objects under the account that the owner was last realized under.
+    async fn remove(&mut self, leftovers: Vec<Leftover>) -> Result<(), Error> {
+        if leftovers.is_empty() {
+            return Ok(());
+        }
+        let account = self.this.reports.account(self.owner);
+        let client = self.client(&account).await.map_err(Error::Account)?;
+        let removal = leftovers::remove(&client, leftovers).await;
+        self.conclude_removal(removal)
+    }
+
+    /// Returns what the owner stamped and `hold` does not keep.
+    async fn leftovers(&self, hold: impl Fn(&str) -> Hold) -> Vec<Leftover> {
+        let watches = &self.this.context.watches;
+        let reported = &self.status.before().resources;
+        for reference in reported
+            .iter()
+            .filter_map(|entry| entry.stamped_ref.as_ref())
+        {
+            stamped::watch_kind_of(watches, reference).await;
+        }
+        leftovers::find(watches, &self.owner.uid, hold).await
+    }
+
+    fn conclude_removal(&mut self, removal: Removal) -> Result<(), Error> {
+        self.news.extend(removal.news);
+        let mut outcome = Ok(());
+        for (resource, error) in removal.failed {
+            self.status.accuse(&resource, &error.message(), &self.now);
+            if !error.is_forbidden() {
+                outcome = Err(Error::Leftover(error));
+            }
+        }
+        outcome
+    }
+
+    async fn client(&self, account: &Account) -> Result<Client, clients::Error> {
+        let client = self.this.context.clients.of_account(account).await?;
+        self.this.reports.remember(self.owner, account);
+        Ok(client)
+    }
+
+    fn conclude(&mut self, happened: &Happened<'_>) {
+        self.status
+            .conclude(conditions::of_owner(self.owner, happened), &self.now);
+    }
+}
+
+fn first_to_retry(resources: &[Realization]) -> Option<Error> {
+    resources
+        .iter()
+        .find_map(|resource| match &resource.outcome {
+            Outcome::Failed(failure) if failure.is_retried() => {
+                Some(Error::Resource(resource.resource.clone()))
+            }
+            _ => None,
+        })
+}
+
+/// Returns the templates that are stamped.
+fn used(blueprint: &Blueprint, steps: &[Step]) -> Vec<Used> {
+    let template = |(index, step): (usize, &Step)| {
+        let Step::Selected { option } = step else {
+            return None;
+        };
+        match blueprint.selected(index, *option).action {
+            Action::Stamp(name) => {
+                let kind = blueprint.resources[index].template_kind;
+                Some(Used::Template(kind, name.to_owned()))
+            }
+            Action::PassThrough(_) => None,
+        }
+    };
+    steps.iter().enumerate().filter_map(template).collect()
+}
+
+/// Reads `Kind/name` as stamped objects carry it.
+fn read_template(text: &str) -> Option<(TemplateKind, &str)> {
+    let (kind, name) = text.split_once('/')?;
+    let known = TemplateKind::ALL.into_iter();
+    let kind = known.into_iter().find(|known| known.name() == kind)?;
+    Some((kind, name))
+}
