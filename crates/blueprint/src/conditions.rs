@@ -251,7 +251,7 @@ fn healthy(resources: &[Realization]) -> Verdict {
 }
 
 /// Adds `Ready`: the last verdict that is False decides, else the first that is Unknown.
-fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
+pub(crate) fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
     let is = |status| move |verdict: &&Verdict| verdict.status == status;
     let failed = verdicts.iter().rfind(is(ConditionStatus::False));
     let decides = failed.or_else(|| verdicts.iter().find(is(ConditionStatus::Unknown)));

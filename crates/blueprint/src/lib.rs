@@ -26,6 +26,7 @@ pub mod path;
 pub mod reach;
 pub mod realization;
 pub mod retirement;
+pub mod runnable;
 pub mod runs;
 pub mod selection;
 pub mod selector;

@@ -68,7 +68,7 @@ pub struct Stamp<'a> {
 impl Stamp<'_> {
     /// Fills in the `$(...)$` of a template body; [`Stamp::finish`] makes an object to write of it.
     pub fn interpolate(&self, body: &Value) -> Result<Value, Error> {
-        Ok(interpolate(body, &self.context())?)
+        Ok(interpolate(body, &self.context(&self.owner.typed()))?)
     }
 
     /// Renders a template that is not written in ytt: filled in, placed, labelled, owned, remembered.
@@ -118,8 +118,12 @@ impl Stamp<'_> {
         .collect()
     }
 
-    /// Returns what `$(...)$` and ytt can refer to.
-    pub fn context(&self) -> Value {
+    /// Returns what ytt can refer to: the same as `$(...)$`, but the owner is what it is in JSON.
+    pub fn plain_context(&self) -> Value {
+        self.context(&self.owner.object)
+    }
+
+    fn context(&self, owner: &Value) -> Value {
         let params = params::merge(
             &self.template.params,
             &self.blueprint.params,
@@ -127,8 +131,8 @@ impl Stamp<'_> {
             &self.owner.params,
         );
         let mut context = Map::new();
-        context.insert("workload".to_owned(), self.owner.object.clone());
-        context.insert("deliverable".to_owned(), self.owner.object.clone());
+        context.insert("workload".to_owned(), owner.clone());
+        context.insert("deliverable".to_owned(), owner.clone());
         context.insert("params".to_owned(), Value::Object(params));
         context.insert("labels".to_owned(), Value::Object(self.labels()));
         self.add_inputs(&mut context);

@@ -83,6 +83,14 @@ impl Catalogue {
         self.template_shelf(kind).get(name).is_some()
     }
 
+    /// Returns the template of a Runnable, or why there is none.
+    pub(crate) fn run_template(&self, name: &str) -> Read<ClusterRunTemplateSpec> {
+        match self.run_templates.get(name) {
+            Some(template) => template.as_ref().clone(),
+            None => Err(format!("ClusterRunTemplate [{name}] does not exist")),
+        }
+    }
+
     /// Judges whether a blueprint can be used: the conditions it reports, `Ready` last.
     pub(crate) fn judge(&self, listed: &Listed) -> Vec<Verdict> {
         let missing: Vec<&str> = listed

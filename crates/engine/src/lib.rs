@@ -6,6 +6,7 @@
 pub mod crds;
 pub mod workers;
 
+mod accounts;
 mod blueprint_status;
 mod calls;
 mod catalogue;
@@ -13,13 +14,18 @@ mod clients;
 mod connection;
 mod events;
 mod following;
+mod lease;
 mod metrics;
 mod owner;
 mod queue;
+mod runnable;
+mod runs;
+mod selected;
 mod shelf;
 mod stamped;
 mod wakeups;
 mod watches;
+mod ytt;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,9 +38,13 @@ use crate::catalogue::Catalogue;
 use crate::clients::Clients;
 pub use crate::connection::Connection;
 use crate::events::Events;
+use crate::lease::Candidate;
+use crate::selected::Selections;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
+use crate::ytt::Renderer;
 
+pub use crate::lease::Election;
 pub use crate::metrics::Metrics;
 
 /// The name under which Pathline owns the fields it writes.
@@ -53,6 +63,10 @@ pub struct Options {
     pub workers: bool,
     /// What the engine counts into; a handle that the caller may register.
     pub metrics: Metrics,
+    /// Where the ytt program is, if it is not on the `PATH`.
+    pub ytt: Option<PathBuf>,
+    /// How several engines on one cluster agree on who acts; none is needed if there is only one.
+    pub election: Option<Election>,
 }
 
 impl Options {
@@ -62,6 +76,8 @@ impl Options {
             data_dir: data_dir.into(),
             workers: false,
             metrics: Metrics::default(),
+            ytt: None,
+            election: None,
         }
     }
 }
@@ -81,45 +97,71 @@ impl Engine {
     /// Runs until `shutdown` is cancelled, then stops every loop and returns when the last has ended.
     ///
     /// The kinds of [`crds::all`] must be installed before. If one loop fails, the others are stopped too.
+    /// With an election, nothing is done but while this engine leads.
     pub async fn run(
         connection: Connection,
         options: Options,
         shutdown: CancellationToken,
     ) -> Result<(), Error> {
-        let stop = shutdown.child_token();
-        let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
         let connection = connection.map(|client| options.metrics.count(client));
-        start_owners(&connection, &options.metrics, &stop, &mut loops);
-        if options.workers {
-            let running = workers::run(
-                connection.client().clone(),
-                workers::Options::new(options.data_dir),
-                stop.clone(),
-            );
-            loops.spawn(async { running.await.map_err(Error::from) });
-        }
-        let mut result = Ok(());
-        while let Some(ended) = loops.join_next().await {
-            // Only the first failure is the cause; later ones follow from being stopped.
-            result = result.and(ended.map_err(Error::from).flatten());
-            if result.is_err() {
-                stop.cancel();
+        let Some(election) = options.election.clone() else {
+            return act(&connection, &options, shutdown.child_token()).await;
+        };
+        let mut candidate = Candidate::new(connection.client().clone(), election);
+        while candidate.win(&shutdown).await {
+            let term = shutdown.child_token();
+            let acted = tokio::select! {
+                acted = act(&connection, &options, term.clone()) => Some(acted),
+                // What is going on is cut off, not finished: the next leader may start soon.
+                () = candidate.hold() => None,
+            };
+            term.cancel();
+            if let Some(acted) = acted {
+                candidate.release().await;
+                return acted;
             }
         }
-        result
+        Ok(())
     }
+}
+
+/// Runs every loop until `stop` is cancelled or one of them fails. Dropping it ends all at once.
+async fn act(
+    connection: &Connection,
+    options: &Options,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
+    start_owners(connection, options, &stop, &mut loops);
+    if options.workers {
+        let running = workers::run(
+            connection.client().clone(),
+            workers::Options::new(options.data_dir.clone()),
+            stop.clone(),
+        );
+        loops.spawn(async { running.await.map_err(Error::from) });
+    }
+    let mut result = Ok(());
+    while let Some(ended) = loops.join_next().await {
+        // Only the first failure is the cause; later ones follow from being stopped.
+        result = result.and(ended.map_err(Error::from).flatten());
+        if result.is_err() {
+            stop.cancel();
+        }
+    }
+    result
 }
 
 /// Starts what realizes owners: their queues, the catalogue, and the watches on what they stamp.
 fn start_owners(
     connection: &Connection,
-    metrics: &Metrics,
+    options: &Options,
     stop: &CancellationToken,
     loops: &mut JoinSet<Result<(), Error>>,
 ) {
     let client = connection.client();
     let clients = Clients::new(connection.clone());
-    let (wakeups, [workloads, deliverables, _]) = Wakeups::new(metrics);
+    let (wakeups, [workloads, deliverables, runnables]) = Wakeups::new(&options.metrics);
     let catalogue = Arc::new(Catalogue::default());
     let watches = Arc::new(Watches::new(client.clone(), wakeups.clone(), stop.clone()));
     let infallible = |running| async {
@@ -152,6 +194,27 @@ fn start_owners(
         waiting,
         stop.clone(),
     ))));
+    loops.spawn(infallible(boxed(accounts::follow(
+        client.clone(),
+        wakeups.clone(),
+        stop.clone(),
+    ))));
+    let selections = Selections::new(client.clone(), wakeups.clone(), stop.clone());
+    let selections = Arc::new(selections);
+    let context = runnable::Context {
+        client: client.clone(),
+        clients: clients.clone(),
+        catalogue: catalogue.clone(),
+        watches: watches.clone(),
+        selections: selections.clone(),
+        wakeups: wakeups.clone(),
+    };
+    loops.spawn(infallible(boxed(runnable::run(
+        context,
+        runnables,
+        stop.clone(),
+    ))));
+    let renderer = Arc::new(Renderer::new(options.ytt.clone()));
     let lanes = [workloads, deliverables];
     for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
         let context = owner::Context {
@@ -162,10 +225,12 @@ fn start_owners(
             watches: watches.clone(),
             wakeups: wakeups.clone(),
             events: events.clone(),
+            renderer: renderer.clone(),
         };
         loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
     }
     loops.spawn(infallible(boxed(async move { watches.ended().await })));
+    loops.spawn(infallible(boxed(async move { selections.ended().await })));
 }
 
 fn boxed(

@@ -27,6 +27,7 @@ use crate::following::follow;
 use crate::queue::{Key, Next};
 use crate::wakeups::{self, LaneEnd, Reconciled, Wakeups};
 use crate::watches::Watches;
+use crate::ytt::Renderer;
 use reports::Reports;
 
 /// How many owners of a kind are looked at side by side.
@@ -41,6 +42,7 @@ pub(crate) struct Context {
     pub(crate) watches: Arc<Watches>,
     pub(crate) wakeups: Wakeups,
     pub(crate) events: Events,
+    pub(crate) renderer: Arc<Renderer>,
 }
 
 /// Says why an owner must be looked at again after a while.

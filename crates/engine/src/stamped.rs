@@ -228,7 +228,8 @@ pub(crate) fn other_controller(live: &Value, owner_uid: &str) -> Option<String> 
     })
 }
 
-fn gvk(kind: &str, api_version: &str) -> GroupVersionKind {
+/// Returns the type of an object from how it spells it.
+pub(crate) fn gvk(kind: &str, api_version: &str) -> GroupVersionKind {
     let types = TypeMeta {
         api_version: api_version.to_owned(),
         kind: kind.to_owned(),

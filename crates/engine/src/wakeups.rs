@@ -13,6 +13,7 @@ use pathline_blueprint::owner::OwnerKind;
 
 use crate::metrics::Metrics;
 use crate::queue::{Key, Queue};
+use crate::selected::Selection;
 use index::Index;
 
 pub(crate) use index::Used;
@@ -112,6 +113,21 @@ impl Wakeups {
                 lane.queue.push(key);
             }
         }
+    }
+
+    /// Wakes whoever works under an account, of one namespace or of any.
+    pub(crate) fn wake_under(&self, namespace: Option<&str>) {
+        for lane in self.lanes.iter() {
+            for key in lane.uses.lock().users_of_accounts(namespace) {
+                lane.queue.push(key);
+            }
+        }
+    }
+
+    /// Tells whether anybody selects this, in whatever namespace.
+    pub(crate) fn is_selected(&self, selection: &Selection) -> bool {
+        let mut lanes = self.lanes.iter();
+        lanes.any(|lane| lane.uses.lock().is_selected(selection))
     }
 
     /// Notes what one uses, in place of what it used before.

@@ -16,14 +16,14 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::model::API_VERSION;
-use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::runnable::RUNNABLE_NAME_LABEL;
 use pathline_blueprint::stamp::{self, RESOURCE_NAME_LABEL};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::calls::{self, call};
-use crate::wakeups::Wakeups;
+use crate::wakeups::{Reconciled, Wakeups};
 use seen::Seen;
 
 pub(crate) use sweep::sweep;
@@ -44,7 +44,7 @@ impl Mark {
     fn label(self) -> &'static str {
         match self {
             Self::Resource => RESOURCE_NAME_LABEL,
-            Self::Run => "carto.run/runnable-name",
+            Self::Run => RUNNABLE_NAME_LABEL,
         }
     }
 }
@@ -219,9 +219,8 @@ fn wake_owner(wakeups: &Wakeups, event: &watcher::Event<DynamicObject>) {
     };
     let namespace = object.namespace().unwrap_or_default();
     for reference in object.owner_references() {
-        let kind = OwnerKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == reference.kind);
+        let mut kinds = Reconciled::ALL.into_iter();
+        let kind = kinds.find(|kind| kind.name() == reference.kind);
         if let Some(kind) = kind.filter(|_| reference.api_version == API_VERSION) {
             wakeups.wake(kind, &namespace, &reference.name);
         }
@@ -235,7 +234,7 @@ pub(crate) async fn follow_kinds(client: Client, wakeups: Wakeups, stop: Cancell
     let mut events = std::pin::pin!(events.take_until(stop.cancelled_owned()));
     while let Some(event) = events.next().await {
         match event {
-            Ok(watcher::Event::Apply(_)) => OwnerKind::ALL
+            Ok(watcher::Event::Apply(_)) => Reconciled::ALL
                 .into_iter()
                 .for_each(|kind| wakeups.wake_all(kind)),
             Ok(_) => {}

@@ -26,6 +26,8 @@ pub enum Failure {
     },
     /// The stamped object does not give what it should.
     Unavailable(Unavailable),
+    /// No run of the resource has been healthy yet.
+    NoHealthyRun,
     /// The input that should be handed on is not an input of the resource.
     NoSuchInput(String),
 }
@@ -41,6 +43,7 @@ impl Failure {
             | Self::TemplateUnavailable(_)
             | Self::Stamp(_)
             | Self::Unavailable(_)
+            | Self::NoHealthyRun
             | Self::NoSuchInput(_) => false,
         }
     }
@@ -106,6 +109,17 @@ impl Realization {
                 ),
             ),
             Failure::Unavailable(unavailable) => self.explain_unavailable(unavailable),
+            // A run that goes on has not failed; Cartographer says False here.
+            Failure::NoHealthyRun => (
+                match self.health.status {
+                    ConditionStatus::False => ConditionStatus::False,
+                    ConditionStatus::True | ConditionStatus::Unknown => ConditionStatus::Unknown,
+                },
+                "SetOfImmutableStampedObjectsIncludesNoHealthyObject",
+                format!(
+                    "unable to retrieve outputs for resource [{resource}] {place}: failed to find any healthy object in the set of immutable stamped objects"
+                ),
+            ),
             Failure::NoSuchInput(input) => (
                 ConditionStatus::False,
                 "PassThrough",

@@ -90,11 +90,7 @@ fn holds(hold: &Hold, kind: &Kind, object: &DynamicObject) -> bool {
     match hold {
         Hold::Nothing => false,
         Hold::Everything => true,
-        Hold::Runs(template) => {
-            let is_run =
-                object.labels().get(LIFECYCLE_LABEL).map(String::as_str) != Some("mutable");
-            is_run && object.annotations().get(TEMPLATE_ANNOTATION) == Some(template)
-        }
+        Hold::Runs(_) => is_run_of(hold, object),
         // One object may be watched in several versions.
         Hold::One(reference) => {
             reference.resource.as_deref() == Some(&kind.resource_name())
@@ -102,4 +98,13 @@ fn holds(hold: &Hold, kind: &Kind, object: &DynamicObject) -> bool {
                 && reference.name.as_deref() == Some(&object.name_any())
         }
     }
+}
+
+/// Tells whether an object is a run of the template whose runs are held.
+pub(super) fn is_run_of(hold: &Hold, object: &DynamicObject) -> bool {
+    let Hold::Runs(template) = hold else {
+        return false;
+    };
+    let is_run = object.labels().get(LIFECYCLE_LABEL).map(String::as_str) != Some("mutable");
+    is_run && object.annotations().get(TEMPLATE_ANNOTATION) == Some(template)
 }

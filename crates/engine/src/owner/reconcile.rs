@@ -91,6 +91,9 @@ impl Pass<'_> {
             return self.without_templates(blueprint).await;
         }
         let account = Account::of(self.owner, blueprint);
+        let key = Key::new(&self.owner.namespace, &self.owner.name);
+        let used = vec![Used::Account(account.clone())];
+        self.this.context.wakeups.note(self.owner.kind, &key, used);
         let client = match self.client(&account).await {
             Ok(client) => client,
             Err(error) => {
@@ -120,7 +123,9 @@ impl Pass<'_> {
         // Before any template is read: one that changes in between wakes the owner again.
         let key = Key::new(&self.owner.namespace, &self.owner.name);
         let wakeups = &self.this.context.wakeups;
-        wakeups.note(self.owner.kind, &key, used(blueprint, &steps));
+        let mut used = used(blueprint, &steps);
+        used.push(Used::Account(account.clone()));
+        wakeups.note(self.owner.kind, &key, used);
         let run = Run {
             client,
             context: &self.this.context,
@@ -142,9 +147,11 @@ impl Pass<'_> {
         });
         self.status
             .replace_resources(&blueprint.name, resources.iter(), &self.now);
-        let removal = self
+        let mut removal = self
             .clean_up(client, blueprint, &steps, &made, &resources)
             .await;
+        let unpruned = |made: Made| Some((made.realization.resource, made.unpruned?));
+        removal.failed.extend(made.into_iter().filter_map(unpruned));
         let outcome = self.conclude_removal(removal);
         first_to_retry(&resources).map_or(outcome, Err)
     }

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use kube::Client;
+use kube::api::DynamicObject;
+use kube::{Client, ResourceExt};
 use pathline_blueprint::blueprint::{Blueprint, Input, InputKind, Resource};
 use pathline_blueprint::health;
-use pathline_blueprint::model::StampedReference;
+use pathline_blueprint::model::{Lifecycle, StampedReference};
 use pathline_blueprint::output::{self, Output};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
 use pathline_blueprint::selection::{Action, Selected};
-use pathline_blueprint::stamp::Stamp;
+use pathline_blueprint::stamp::{RESOURCE_NAME_LABEL, Stamp};
 use pathline_blueprint::template::{Template, TemplateKind};
+use serde_json::Value;
 
-use super::{Context, news};
+use super::{Context, leftovers, news};
 use crate::events::News;
 use crate::stamped::{self, Stamped};
+use crate::watches::Mark;
+use crate::{calls, runs};
 
 /// What every resource of an owner is realized with.
 pub(super) struct Run<'r> {
@@ -34,6 +38,17 @@ pub(super) struct Made {
     pub(super) news: Vec<News>,
     /// Whether the token of the account is no longer taken.
     pub(super) is_unauthenticated: bool,
+    /// Why runs that are too many are still there.
+    pub(super) unpruned: Option<calls::Error>,
+}
+
+/// What the cluster holds of a resource after it was written.
+struct Written {
+    stamped: Stamped,
+    /// The object that the output is read from: a run that has been healthy, or what was stamped.
+    source: Option<Value>,
+    hold: Hold,
+    unpruned: Option<calls::Error>,
 }
 
 /// Which of the objects that a resource stamped so far stay.
@@ -57,6 +72,7 @@ impl Made {
             hold,
             news: Vec::new(),
             is_unauthenticated: false,
+            unpruned: None,
         }
     }
 }
@@ -126,20 +142,20 @@ impl Run<'_> {
             template: &template,
             inputs,
         };
-        let rendered = match stamp.render() {
+        let rendered = match self.context.renderer.render(&stamp).await {
             Ok(rendered) => rendered,
             Err(error) => return Made::quiet(unstamped(Failure::Stamp(error)), Hold::Everything),
         };
-        let watches = &self.context.watches;
-        match stamped::apply(self.client, watches, self.owner, &rendered).await {
-            Ok(stamped) => Made {
-                hold: Hold::One(stamped.reference.clone()),
-                news: news::of_write(&stamped),
+        match self.write(&template, resource, &rendered).await {
+            Ok(written) => Made {
+                hold: written.hold.clone(),
+                news: news::of_write(&written.stamped),
                 is_unauthenticated: false,
                 realization: Realization {
                     template: template_ref,
-                    ..read(resource, selected, &template, inputs, stamped)
+                    ..read(resource, selected, &template, inputs, &written)
                 },
+                unpruned: written.unpruned,
             },
             Err(error) => {
                 let name = rendered["metadata"]["name"].as_str().unwrap_or_default();
@@ -157,28 +173,78 @@ impl Run<'_> {
     }
 }
 
-/// Reads what a stamped object gives, and how it is.
+impl Run<'_> {
+    /// Applies an object, or makes a run of it.
+    async fn write(
+        &self,
+        template: &Template,
+        resource: &Resource,
+        rendered: &Value,
+    ) -> Result<Written, stamped::Error> {
+        let watches = &self.context.watches;
+        if template.lifecycle == Lifecycle::Mutable {
+            let stamped = stamped::apply(self.client, watches, self.owner, rendered).await?;
+            return Ok(Written {
+                source: Some(stamped.object.clone()),
+                hold: Hold::One(stamped.reference.clone()),
+                stamped,
+                unpruned: None,
+            });
+        }
+        let made_from = format!("{}/{}", template.kind().name(), template.name);
+        let hold = Hold::Runs(made_from);
+        let is_member = |object: &DynamicObject| {
+            object.labels().get(RESOURCE_NAME_LABEL) == Some(&resource.name)
+                && leftovers::is_run_of(&hold, object)
+        };
+        let set = runs::Set {
+            client: self.client,
+            watches,
+            mark: Mark::Resource,
+            namespace: &self.owner.namespace,
+            owner: &format!("{} [{}]", self.owner.kind.name(), self.owner.name),
+            owner_uid: &self.owner.uid,
+            is_member,
+            rule: template.health_rule.as_ref(),
+            retention: template.retention,
+        };
+        let advanced = set.advance(rendered).await?;
+        Ok(Written {
+            stamped: advanced.current,
+            source: advanced.producing,
+            unpruned: advanced.unpruned,
+            hold,
+        })
+    }
+}
+
+/// Reads what a resource gives, and how it is.
 fn read(
     resource: &Resource,
     selected: &Selected<'_>,
     template: &Template,
     inputs: &Values<'_>,
-    stamped: Stamped,
+    written: &Written,
 ) -> Realization {
     let deployment = inputs
         .iter()
         .find(|(input, _)| input.kind == InputKind::Deployment);
     let deployment = deployment.map(|(_, output)| *output);
-    let object = &stamped.object;
-    let (output, outcome) = match output::read(&template.output, object, deployment) {
-        Ok(output) => (output, Outcome::Submitted),
-        Err(unavailable) => (None, Outcome::Failed(Failure::Unavailable(unavailable))),
+    let failed = |failure| (None, Outcome::Failed(failure));
+    let (output, outcome) = match &written.source {
+        Some(source) => match output::read(&template.output, source, deployment) {
+            Ok(output) => (output, Outcome::Submitted),
+            Err(unavailable) => failed(Failure::Unavailable(unavailable)),
+        },
+        None if template.kind() == TemplateKind::Plain => (None, Outcome::Submitted),
+        None => failed(Failure::NoHealthyRun),
     };
+    let object = &written.stamped.object;
     let rule = template.health_rule.as_ref();
     Realization {
         health: health::judge(rule, template.kind(), Some(object), output.is_some()),
         is_observed: health::is_observed(object),
-        stamped: Some(stamped.reference),
+        stamped: Some(written.stamped.reference.clone()),
         output,
         ..blank(resource, &selected.inputs, None, outcome)
     }

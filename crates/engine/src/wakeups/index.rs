@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pathline_blueprint::account::Account;
 use pathline_blueprint::template::TemplateKind;
 
 use crate::queue::Key;
+use crate::selected::Selection;
 
 /// Something that others use, and must hear of when it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,6 +15,10 @@ pub(crate) enum Used {
     Template(TemplateKind, String),
     /// A ClusterRunTemplate.
     RunTemplate(String),
+    /// A service account.
+    Account(Account),
+    /// The objects that a Runnable selects, and the namespace in which it does.
+    Selection(Selection, String),
 }
 
 /// Who uses what. It holds no more than those that were noted, and what they use now.
@@ -31,6 +37,22 @@ impl Index {
             .flatten()
             .cloned()
             .collect()
+    }
+
+    /// Returns whoever works under an account, of one namespace or of any.
+    pub(super) fn users_of_accounts(&self, namespace: Option<&str>) -> Vec<Key> {
+        let is_meant = |used: &Used| match used {
+            Used::Account(account) => namespace.is_none_or(|wanted| account.namespace == wanted),
+            Used::Template(..) | Used::RunTemplate(_) | Used::Selection(..) => false,
+        };
+        let meant = self.users.iter().filter(|(used, _)| is_meant(used));
+        meant.flat_map(|(_, users)| users).cloned().collect()
+    }
+
+    /// Tells whether anybody selects this, in whatever namespace.
+    pub(super) fn is_selected(&self, selection: &Selection) -> bool {
+        let mut used = self.users.keys();
+        used.any(|used| matches!(used, Used::Selection(known, _) if known == selection))
     }
 
     /// Notes what one uses, in place of what it used before.

@@ -1,5 +1,6 @@
 //! The engine and its workers on the embedded cluster, with real processes and real git.
 
+mod election;
 mod owners;
 mod workers_fixture;
 mod workers_git;

@@ -13,9 +13,12 @@ mod change;
 mod cleanup;
 mod delivery;
 mod flow;
+mod numbers;
 mod order;
 mod paths;
 mod refusals;
+mod runnables;
+mod runs;
 
 use pathline_testkit::kube::{Options, RealCluster};
 use serde_json::{Value, json};
@@ -84,6 +87,18 @@ stories![
     cleanup::an_object_that_changes_its_name_is_replaced,
     cleanup::a_waiting_resource_keeps_its_object,
     cleanup::what_a_deleted_owner_stamped_goes_with_it,
+    runs::issue_587_a_run_without_a_spec_is_created_once,
+    runs::going_back_to_old_inputs_finds_the_old_run,
+    runs::a_failing_run_keeps_the_output_of_the_last_good_one,
+    runs::runs_that_are_too_many_go,
+    runs::a_lifecycle_that_changes_leaves_nothing_behind,
+    runs::a_run_without_a_name_says_so,
+    runnables::a_runnable_runs_anew_for_new_inputs,
+    runnables::a_run_template_that_changes_wakes_its_runnables,
+    runnables::what_a_runnable_selects_is_watched,
+    runnables::a_supply_chain_looks_through_a_runnable,
+    numbers::metrics_tell_of_queues_looks_and_calls,
+    numbers::issue_984_no_secret_is_listed,
     delivery::a_deployment_is_handed_on_once_it_is_observed,
     delivery::completion_and_failure_are_observed,
     refusals::owners_without_a_blueprint_say_why,

@@ -21,7 +21,7 @@ use kube::runtime::wait::await_condition;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Config, ResourceExt};
 use pathline_cluster::Cluster;
-use pathline_engine::{Connection, Engine, Options, crds};
+use pathline_engine::{Connection, Engine, Metrics, Options, crds};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) namespace: String,
-    connection: Connection,
+    /// What the engines of this world did so far.
+    pub(crate) metrics: Metrics,
+    pub(crate) connection: Connection,
     engine: Option<(
         JoinHandle<Result<(), pathline_engine::Error>>,
         CancellationToken,
@@ -82,6 +84,7 @@ impl World {
         let mut world = Self {
             client,
             namespace,
+            metrics: Metrics::default(),
             connection,
             engine: None,
             data_dir,
@@ -93,7 +96,10 @@ impl World {
 
     pub(crate) fn start_engine(&mut self) {
         let shutdown = CancellationToken::new();
-        let options = Options::new(self.data_dir.path());
+        let options = Options {
+            metrics: self.metrics.clone(),
+            ..Options::new(self.data_dir.path())
+        };
         let running = Engine::run(self.connection.clone(), options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
     }
@@ -254,6 +260,28 @@ impl World {
         found.unwrap_or_else(|_| panic!("waited in vain for an event {reason} about {about}"))
     }
 
+    /// Waits until any object of a kind is as wanted, and returns its name.
+    pub(crate) async fn wait_any(
+        &self,
+        kind: &str,
+        what: &str,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> String {
+        let events = watcher(self.api(kind), watcher::Config::default()).default_backoff();
+        let mut objects = std::pin::pin!(events.applied_objects());
+        let search = async {
+            while let Some(object) = objects.next().await {
+                let object = object.unwrap();
+                if is_wanted(&serde_json::to_value(&object).unwrap()) {
+                    return object.name_any();
+                }
+            }
+            unreachable!("a watch does not end")
+        };
+        let found = tokio::time::timeout(PATIENCE, search).await;
+        found.unwrap_or_else(|_| panic!("waited in vain for a {kind} {what}"))
+    }
+
     /// Waits until an object is gone.
     pub(crate) async fn wait_gone(&self, kind: &str, name: &str) {
         let waiting = await_condition(self.api(kind), name, |object: Option<&DynamicObject>| {
@@ -388,7 +416,7 @@ pub(crate) const EVERYTHING: &str = "everything";
 
 const TEST_GROUP: &str = "test.pathline.dev";
 
-const CLUSTER_KINDS: [&str; 7] = [
+const CLUSTER_KINDS: [&str; 8] = [
     "ClusterSupplyChain",
     "ClusterDelivery",
     "ClusterSourceTemplate",
@@ -396,4 +424,5 @@ const CLUSTER_KINDS: [&str; 7] = [
     "ClusterConfigTemplate",
     "ClusterDeploymentTemplate",
     "ClusterTemplate",
+    "ClusterRunTemplate",
 ];

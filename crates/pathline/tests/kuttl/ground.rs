@@ -109,8 +109,8 @@ impl Ground {
             .await
             .context("the kinds of the tests cannot be installed")?;
         let options = Options {
-            data_dir: self.data_dir.path().join("engine"),
-            workers: false,
+            ytt: pathline_testkit::go_tool("ytt templates", "ytt"),
+            ..Options::new(self.data_dir.path().join("engine"))
         };
         let engine = Engine::run(self.connection.clone(), options, self.shutdown.clone());
         self.running.spawn(async { Ok(engine.await?) });

@@ -1,0 +1,241 @@
+//! Service accounts and their rights: who works under an account is looked at when these change.
+//!
+//! Nothing of the accounts is kept, and of bindings only what leads from a role to an account.
+
+use std::collections::HashMap;
+
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{
+    ClusterRole, ClusterRoleBinding, Role, RoleBinding, RoleRef, Subject,
+};
+use kube::core::PartialObjectMeta;
+use kube::runtime::watcher::Event;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, Resource, ResourceExt};
+use parking_lot::Mutex;
+use pathline_blueprint::account::Account;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use crate::wakeups::{Used, Wakeups};
+
+/// The prefix of the groups that stand for all accounts, or all of a namespace.
+const GROUP: &str = "system:serviceaccounts";
+
+/// Follows accounts, roles and bindings until told to stop.
+pub(crate) async fn follow(client: Client, wakeups: Wakeups, stop: CancellationToken) {
+    let rights = Rights {
+        wakeups,
+        bindings: Mutex::default(),
+    };
+    tokio::join!(
+        follow_names::<ServiceAccount>(&client, &stop, |account| rights.account(account)),
+        follow_names::<Role>(&client, &stop, |role| rights.role("Role", role)),
+        follow_names::<ClusterRole>(&client, &stop, |role| rights.role("ClusterRole", role)),
+        follow_bindings::<RoleBinding>(&client, &stop, &rights),
+        follow_bindings::<ClusterRoleBinding>(&client, &stop, &rights),
+    );
+}
+
+/// What a binding says, of either kind.
+trait Binding {
+    fn split(self) -> (RoleRef, Vec<Subject>);
+}
+
+impl Binding for RoleBinding {
+    fn split(self) -> (RoleRef, Vec<Subject>) {
+        (self.role_ref, self.subjects.unwrap_or_default())
+    }
+}
+
+impl Binding for ClusterRoleBinding {
+    fn split(self) -> (RoleRef, Vec<Subject>) {
+        (self.role_ref, self.subjects.unwrap_or_default())
+    }
+}
+
+/// Where a binding holds and what it is called; of the whole cluster if the namespace is empty.
+type Place = (String, String);
+
+/// From a role to those who have it.
+struct Bound {
+    role_kind: String,
+    role: String,
+    holders: Vec<Holder>,
+}
+
+/// Who has a role.
+#[derive(Debug, Clone, PartialEq)]
+enum Holder {
+    One(Account),
+    AllOf(String),
+    All,
+}
+
+struct Rights {
+    wakeups: Wakeups,
+    bindings: Mutex<HashMap<Place, Bound>>,
+}
+
+impl Rights {
+    fn account(&self, place: Place) {
+        let (namespace, name) = place;
+        self.wakeups
+            .wake_users(&Used::Account(Account { namespace, name }));
+    }
+
+    fn role(&self, kind: &str, place: Place) {
+        let (namespace, name) = place;
+        let bindings = self.bindings.lock();
+        for ((bound_in, _), bound) in bindings.iter() {
+            // A Role is bound in its own namespace, a ClusterRole anywhere.
+            let is_here = namespace.is_empty() || *bound_in == namespace;
+            if is_here && bound.role_kind == kind && bound.role == name {
+                self.wake(&bound.holders);
+            }
+        }
+    }
+
+    fn binding(&self, place: Place, binding: impl Binding, is_there: bool) {
+        let (role, subjects) = binding.split();
+        let holders: Vec<Holder> = subjects
+            .into_iter()
+            .filter_map(|subject| holder(subject, &place.0))
+            .collect();
+        let bound = Bound {
+            role_kind: role.kind,
+            role: role.name,
+            holders: holders.clone(),
+        };
+        let before = if is_there {
+            self.bindings.lock().insert(place, bound)
+        } else {
+            self.bindings.lock().remove(&place)
+        };
+        self.wake(&before.map(|before| before.holders).unwrap_or_default());
+        self.wake(&holders);
+    }
+
+    fn wake(&self, holders: &[Holder]) {
+        for holder in holders {
+            match holder {
+                Holder::One(account) => self.wakeups.wake_users(&Used::Account(account.clone())),
+                Holder::AllOf(namespace) => self.wakeups.wake_under(Some(namespace)),
+                Holder::All => self.wakeups.wake_under(None),
+            }
+        }
+    }
+}
+
+fn holder(subject: Subject, bound_in: &str) -> Option<Holder> {
+    match subject.kind.as_str() {
+        "ServiceAccount" => Some(Holder::One(Account {
+            namespace: subject.namespace.unwrap_or_else(|| bound_in.to_owned()),
+            name: subject.name,
+        })),
+        "Group" => match subject.name.strip_prefix(GROUP)? {
+            "" => Some(Holder::All),
+            rest => rest
+                .strip_prefix(':')
+                .map(|namespace| Holder::AllOf(namespace.to_owned())),
+        },
+        _ => None,
+    }
+}
+
+/// Tells of every change after the first listing; what was there before has been taken into account.
+async fn follow_names<K>(client: &Client, stop: &CancellationToken, changed: impl Fn(Place))
+where
+    K: Resource<DynamicType = ()> + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
+{
+    let api: Api<PartialObjectMeta<K>> = Api::all(client.clone());
+    let events = watcher(api, watcher::Config::default()).default_backoff();
+    let mut events = std::pin::pin!(events.take_until(stop.clone().cancelled_owned()));
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Apply(object) | Event::Delete(object)) => changed(place(&object)),
+            Ok(Event::Init | Event::InitApply(_) | Event::InitDone) => {}
+            Err(error) => {
+                tracing::warn!(kind = %K::kind(&()), %error, "a watch failed; it is tried again")
+            }
+        }
+    }
+}
+
+async fn follow_bindings<K>(client: &Client, stop: &CancellationToken, rights: &Rights)
+where
+    K: Resource<DynamicType = ()>
+        + Binding
+        + Clone
+        + std::fmt::Debug
+        + DeserializeOwned
+        + Send
+        + 'static,
+{
+    let api: Api<K> = Api::all(client.clone());
+    let events = watcher(api, watcher::Config::default()).default_backoff();
+    let mut events = std::pin::pin!(events.take_until(stop.clone().cancelled_owned()));
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Apply(object) | Event::InitApply(object)) => {
+                rights.binding(place_of(&object), object, true);
+            }
+            Ok(Event::Delete(object)) => rights.binding(place_of(&object), object, false),
+            Ok(Event::Init | Event::InitDone) => {}
+            Err(error) => {
+                tracing::warn!(kind = %K::kind(&()), %error, "a watch failed; it is tried again")
+            }
+        }
+    }
+}
+
+fn place<K>(object: &PartialObjectMeta<K>) -> Place {
+    let metadata = &object.metadata;
+    (
+        metadata.namespace.clone().unwrap_or_default(),
+        metadata.name.clone().unwrap_or_default(),
+    )
+}
+
+fn place_of(object: &impl ResourceExt) -> Place {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_lead_to_accounts() {
+        let subject = |kind: &str, name: &str, namespace: Option<&str>| Subject {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            api_group: None,
+        };
+        let robot = |namespace: &str| {
+            Some(Holder::One(Account {
+                namespace: namespace.to_owned(),
+                name: "robot".to_owned(),
+            }))
+        };
+        let rows = [
+            (subject("ServiceAccount", "robot", Some("ci")), robot("ci")),
+            (subject("ServiceAccount", "robot", None), robot("dev")),
+            (
+                subject("Group", "system:serviceaccounts", None),
+                Some(Holder::All),
+            ),
+            (
+                subject("Group", "system:serviceaccounts:ci", None),
+                Some(Holder::AllOf("ci".to_owned())),
+            ),
+            (subject("Group", "system:masters", None), None),
+            (subject("User", "jane", None), None),
+        ];
+        for (subject, expected) in rows {
+            assert_eq!(holder(subject, "dev"), expected);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Leader election by a Lease: of several engines on one cluster, one acts.
+//!
+//! A leader renews its Lease often and stops acting well before the Lease could be taken by another:
+//! both measure from their own clock, so it does not matter how far these are apart.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::calls::{self, call};
+
+/// Where and how a leader is elected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Election {
+    /// The namespace of the Lease.
+    pub namespace: String,
+    /// The name of the Lease.
+    pub name: String,
+    /// Who we are; no two engines may say the same.
+    pub identity: String,
+    /// How long a Lease must not have been renewed before another may take it.
+    pub duration: Duration,
+    /// How long a leader acts without having renewed. Must be shorter than `duration`.
+    pub deadline: Duration,
+    /// How often a leader renews, and others look.
+    pub interval: Duration,
+}
+
+impl Election {
+    /// Elects at this Lease, with the times that Kubernetes uses for its own controllers.
+    pub fn new(namespace: &str, name: &str, identity: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            identity: identity.to_owned(),
+            duration: Duration::from_secs(15),
+            deadline: Duration::from_secs(10),
+            interval: Duration::from_secs(2),
+        }
+    }
+}
+
+/// One who leads, or would like to.
+pub(crate) struct Candidate {
+    api: Api<Lease>,
+    election: Election,
+    /// The Lease as it was last seen to change, and when.
+    seen: Option<(Lease, Instant)>,
+}
+
+/// What to do about a Lease.
+#[derive(Debug, PartialEq)]
+enum Step {
+    /// Nobody has ever led.
+    Create,
+    /// It is ours, or free, or its holder is silent.
+    Take,
+    /// Somebody leads.
+    Wait,
+}
+
+impl Candidate {
+    pub(crate) fn new(client: Client, election: Election) -> Self {
+        Self {
+            api: Api::namespaced(client, &election.namespace),
+            election,
+            seen: None,
+        }
+    }
+
+    /// Waits until we lead; false if told to stop before.
+    pub(crate) async fn win(&mut self, stop: &CancellationToken) -> bool {
+        while !stop.is_cancelled() {
+            match self.try_take().await {
+                Ok(true) => {
+                    tracing::info!(lease = self.election.name, "leads");
+                    return true;
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    let error = error.message();
+                    tracing::warn!(lease = self.election.name, error, "the lease was not taken");
+                }
+            }
+            let pause = tokio::time::sleep(self.election.interval);
+            stop.run_until_cancelled(pause).await;
+        }
+        false
+    }
+
+    /// Renews until we lead no longer.
+    pub(crate) async fn hold(&mut self) {
+        // Measured from before the request: an answer may be late, never early.
+        let mut renewed = Instant::now();
+        loop {
+            tokio::time::sleep(self.election.interval).await;
+            let asked = Instant::now();
+            let left = (renewed + self.election.deadline).saturating_duration_since(asked);
+            match tokio::time::timeout(left, self.try_take()).await {
+                Ok(Ok(true)) => renewed = asked,
+                Ok(Ok(false)) => break,
+                Ok(Err(error)) => {
+                    let error = error.message();
+                    tracing::warn!(
+                        lease = self.election.name,
+                        error,
+                        "the lease was not renewed"
+                    );
+                }
+                Err(_) => break,
+            }
+        }
+        tracing::warn!(lease = self.election.name, "leads no longer");
+    }
+
+    /// Gives the Lease up, so that the next one need not wait.
+    pub(crate) async fn release(&mut self) {
+        let Some((mut lease, _)) = self.seen.take() else {
+            return;
+        };
+        let spec = lease.spec.get_or_insert_default();
+        if spec.holder_identity.as_deref() != Some(&self.election.identity) {
+            return;
+        }
+        spec.holder_identity = Some(String::new());
+        let params = PostParams::default();
+        let replaced = call(self.api.replace(&self.election.name, &params, &lease)).await;
+        if let Err(error) = replaced {
+            let error = error.message();
+            tracing::info!(
+                lease = self.election.name,
+                error,
+                "the lease was not given up"
+            );
+        }
+    }
+
+    /// Takes or renews the Lease if we may; tells whether it is ours now.
+    async fn try_take(&mut self) -> Result<bool, calls::Error> {
+        let found = call(self.api.get_opt(&self.election.name)).await?;
+        self.note(found.as_ref());
+        let now = MicroTime(Timestamp::now());
+        let written = match (self.step(Instant::now()), found) {
+            (Step::Wait, _) => return Ok(false),
+            (Step::Take, Some(found)) => {
+                let lease = self.claim(found, now);
+                call(
+                    self.api
+                        .replace(&self.election.name, &PostParams::default(), &lease),
+                )
+                .await
+            }
+            (Step::Create | Step::Take, _) => {
+                let lease = self.claim(Lease::default(), now);
+                call(self.api.create(&PostParams::default(), &lease)).await
+            }
+        };
+        match written {
+            Ok(lease) => {
+                self.seen = Some((lease, Instant::now()));
+                Ok(true)
+            }
+            // Somebody was faster.
+            Err(error) if error.is_conflict() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Remembers when the Lease changed last, by our own clock.
+    fn note(&mut self, found: Option<&Lease>) {
+        let version = |lease: &Lease| lease.metadata.resource_version.clone();
+        let known = self.seen.as_ref().map(|(known, _)| version(known));
+        if found.map(version) != known {
+            self.seen = found.map(|found| (found.clone(), Instant::now()));
+        }
+    }
+
+    fn step(&self, now: Instant) -> Step {
+        let Some((lease, changed)) = &self.seen else {
+            return Step::Create;
+        };
+        let spec = lease.spec.as_ref();
+        let holder = spec.and_then(|spec| spec.holder_identity.as_deref());
+        let is_free =
+            holder.is_none_or(|holder| holder.is_empty() || holder == self.election.identity);
+        let seconds = spec.and_then(|spec| spec.lease_duration_seconds);
+        let promised = seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        let patience = promised.map_or(self.election.duration, Duration::from_secs);
+        if is_free || now.saturating_duration_since(*changed) > patience {
+            Step::Take
+        } else {
+            Step::Wait
+        }
+    }
+
+    fn claim(&self, found: Lease, now: MicroTime) -> Lease {
+        let before = found.spec.unwrap_or_default();
+        let is_ours = before.holder_identity.as_deref() == Some(&self.election.identity);
+        let metadata = ObjectMeta {
+            name: Some(self.election.name.clone()),
+            namespace: Some(self.election.namespace.clone()),
+            ..found.metadata
+        };
+        // A Lease counts whole seconds; what is left of one is rounded up.
+        let seconds = self.election.duration.as_millis().div_ceil(1_000);
+        Lease {
+            metadata,
+            spec: Some(LeaseSpec {
+                holder_identity: Some(self.election.identity.clone()),
+                lease_duration_seconds: i32::try_from(seconds).ok(),
+                acquire_time: before
+                    .acquire_time
+                    .filter(|_| is_ours)
+                    .or(Some(now.clone())),
+                renew_time: Some(now),
+                lease_transitions: Some(
+                    before.lease_transitions.unwrap_or(0) + i32::from(!is_ours),
+                ),
+                ..before
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathline_cluster::{Cluster, Options};
+
+    use super::*;
+
+    const DURATION: Duration = Duration::from_secs(15);
+
+    fn lease(holder: &str) -> Lease {
+        Lease {
+            metadata: ObjectMeta::default(),
+            spec: Some(LeaseSpec {
+                holder_identity: Some(holder.to_owned()),
+                lease_duration_seconds: Some(15),
+                ..LeaseSpec::default()
+            }),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lease_is_taken_when_it_is_free_or_its_holder_is_silent() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Cluster::open(Options::new(directory.path())).await.unwrap();
+        let mut candidate = Candidate::new(cluster.client(), Election::new("default", "l", "me"));
+        assert_eq!(candidate.step(Instant::now()), Step::Create);
+        let seen = Instant::now();
+        let rows = [
+            ("me", seen, Step::Take),
+            ("", seen, Step::Take),
+            ("other", seen, Step::Wait),
+            ("other", seen + DURATION, Step::Wait),
+            (
+                "other",
+                seen + DURATION + Duration::from_millis(1),
+                Step::Take,
+            ),
+        ];
+        for (holder, now, expected) in rows {
+            candidate.seen = Some((lease(holder), seen));
+            assert_eq!(candidate.step(now), expected, "{holder}");
+        }
+        cluster.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_leader_whose_lease_is_taken_leads_no_longer() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Cluster::open(Options::new(directory.path())).await.unwrap();
+        let election = |identity| Election {
+            interval: Duration::from_millis(20),
+            ..Election::new("default", "l", identity)
+        };
+        let mut leader = Candidate::new(cluster.client(), election("leader"));
+        assert!(leader.win(&CancellationToken::new()).await);
+        let mut usurper = Candidate::new(cluster.client(), election("usurper"));
+        assert!(!usurper.try_take().await.unwrap(), "somebody leads");
+        let taken = async {
+            let mut lease = usurper.api.get("l").await.unwrap();
+            lease.spec.as_mut().unwrap().holder_identity = Some("usurper".to_owned());
+            // The leader renews meanwhile, so the first attempts may meet a conflict.
+            while usurper
+                .api
+                .replace("l", &PostParams::default(), &lease)
+                .await
+                .is_err()
+            {
+                lease = usurper.api.get("l").await.unwrap();
+                lease.spec.as_mut().unwrap().holder_identity = Some("usurper".to_owned());
+            }
+        };
+        tokio::join!(leader.hold(), taken);
+        assert!(
+            !leader.try_take().await.unwrap(),
+            "and it cannot take it back"
+        );
+        cluster.close().await;
+    }
+}
