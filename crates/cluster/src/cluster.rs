@@ -182,7 +182,10 @@ impl Cluster {
         shutdown: CancellationToken,
     ) -> Result<(), ServeError> {
         let address = listener.local_addr().map_err(ServeError::Address)?;
-        let tls = self.parts.authority.server_config(address.ip())?;
+        let tls = self
+            .parts
+            .authority
+            .server_config(tls::names_of(address.ip()))?;
         let stop = shutdown.child_token();
         let _stop_if_abandoned = stop.clone().drop_guard();
         let limits = serve::Limits::default();

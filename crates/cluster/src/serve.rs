@@ -34,7 +34,7 @@ use self::body::{Answer, Readers};
 use self::guard::Guarded;
 
 /// The boxed error of a foreign body.
-pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// How much a client may ask of the server, and how long it may keep it waiting.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,22 @@ impl Default for Limits {
             drain: Duration::from_secs(5),
         }
     }
+}
+
+/// Serves anything over TLS until `shutdown`, with the patience the cluster itself has with clients.
+pub async fn serve_tls<S, B>(
+    listener: TcpListener,
+    tls: ServerConfig,
+    service: S,
+    shutdown: CancellationToken,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    serve(listener, tls, service, Limits::default(), shutdown).await;
 }
 
 /// Serves `service` on `listener` until `shutdown`, then drains.

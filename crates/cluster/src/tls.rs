@@ -1,9 +1,8 @@
-//! The certificates of the served API.
+//! The certificates of a server that nobody else vouches for.
 //!
-//! The data directory keeps a certificate authority of its own, which clients are told to trust.
-//! The server's certificate is signed by it, lives in memory only, and is made anew long before it
-//! expires. They are two, because a server certificate that is its own authority is refused by
-//! rustls.
+//! There is a certificate authority, which is kept and which clients are told to trust. The server's
+//! certificate is signed by it, lives in memory only, and is made anew long before it expires. They
+//! are two, because a server certificate that is its own authority is refused by rustls.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,7 +12,7 @@ use jiff::{Timestamp, ToSpan};
 use parking_lot::Mutex;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, SanType,
+    KeyUsagePurpose,
 };
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
@@ -44,8 +43,8 @@ pub enum Error {
     Tls(#[from] rustls::Error),
 }
 
-/// The certificate authority of one data directory.
-pub(crate) struct Authority {
+/// A certificate authority, and its key.
+pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -63,26 +62,43 @@ impl Authority {
             let _ = std::fs::remove_file(&certificate_path);
         }
         let new_key = KeyPair::generate()?.serialize_pem();
-        let key = KeyPair::from_pem(&secrets::read_or_create(&key_path, || new_key)?)?;
-        let new_certificate = authority_params()?.self_signed(&key)?.pem();
+        let key = secrets::read_or_create(&key_path, || new_key)?;
+        let new_certificate = self_signed(&KeyPair::from_pem(&key)?)?;
         let certificate = secrets::read_or_create(&certificate_path, || new_certificate)?;
+        Self::from_pem(certificate, &key)
+    }
+
+    /// Makes a new authority. Returns its certificate and its key, both as PEM text, to be kept.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn generate() -> Result<(String, String), Error> {
+        let key = KeyPair::generate()?;
+        Ok((self_signed(&key)?, key.serialize_pem()))
+    }
+
+    /// Takes an authority from where it was kept.
+    ///
+    /// # Errors
+    /// When the key is damaged.
+    pub fn from_pem(certificate: String, key: &str) -> Result<Self, Error> {
         Ok(Self {
             certificate,
-            issuer: Issuer::new(authority_params()?, key),
+            issuer: Issuer::new(authority_params()?, KeyPair::from_pem(key)?),
         })
     }
 
     /// Returns the certificate clients have to trust, as PEM text.
-    pub(crate) fn certificate(&self) -> &str {
+    pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// Returns what a server that listens on `address` needs.
+    /// Returns what a server needs that clients know by `names`, which may be addresses.
     ///
     /// # Errors
     /// When no certificate can be made.
-    pub(crate) fn server_config(self: &Arc<Self>, address: IpAddr) -> Result<ServerConfig, Error> {
-        let leaves = Leaves::new(Arc::clone(self), address, Timestamp::now())?;
+    pub fn server_config(self: &Arc<Self>, names: Vec<String>) -> Result<ServerConfig, Error> {
+        let leaves = Leaves::new(Arc::clone(self), names, Timestamp::now())?;
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -92,18 +108,9 @@ impl Authority {
         Ok(config)
     }
 
-    /// Makes a server certificate for `address` and every name of this machine's loopback.
-    fn leaf(&self, address: IpAddr, now: Timestamp) -> Result<CertifiedKey, Error> {
+    fn leaf(&self, names: Vec<String>, now: Timestamp) -> Result<CertifiedKey, Error> {
         let key = KeyPair::generate()?;
-        let mut params = CertificateParams::new(vec![
-            "localhost".to_owned(),
-            "127.0.0.1".to_owned(),
-            "::1".to_owned(),
-            "kubernetes.default.svc".to_owned(),
-        ])?;
-        if !address.is_unspecified() && !address.is_loopback() {
-            params.subject_alt_names.push(SanType::IpAddress(address));
-        }
+        let mut params = CertificateParams::new(names)?;
         params
             .distinguished_name
             .push(DnType::CommonName, "pathline");
@@ -120,6 +127,20 @@ impl Authority {
         let key = aws_lc_rs::sign::any_supported_type(&key)?;
         Ok(CertifiedKey::new(vec![certificate.der().clone()], key))
     }
+}
+
+/// Returns the names of an API that listens on `address`: it, and every name of this machine's loopback.
+pub(crate) fn names_of(address: IpAddr) -> Vec<String> {
+    let known = ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"];
+    let mut names = known.map(str::to_owned).to_vec();
+    if !address.is_unspecified() && !address.is_loopback() {
+        names.push(address.to_string());
+    }
+    names
+}
+
+fn self_signed(key: &KeyPair) -> Result<String, rcgen::Error> {
+    Ok(authority_params()?.self_signed(key)?.pem())
 }
 
 fn authority_params() -> Result<CertificateParams, rcgen::Error> {
@@ -151,7 +172,7 @@ fn day(now: Timestamp, days: i64) -> (i32, u8, u8) {
 /// Hands out the server certificate, replacing it in time.
 struct Leaves {
     authority: Arc<Authority>,
-    address: IpAddr,
+    names: Vec<String>,
     current: Mutex<Leaf>,
 }
 
@@ -161,11 +182,11 @@ struct Leaf {
 }
 
 impl Leaves {
-    fn new(authority: Arc<Authority>, address: IpAddr, now: Timestamp) -> Result<Self, Error> {
-        let certificate = Arc::new(authority.leaf(address, now)?);
+    fn new(authority: Arc<Authority>, names: Vec<String>, now: Timestamp) -> Result<Self, Error> {
+        let certificate = Arc::new(authority.leaf(names.clone(), now)?);
         Ok(Self {
             authority,
-            address,
+            names,
             current: Mutex::new(Leaf {
                 certificate,
                 made: now,
@@ -176,7 +197,7 @@ impl Leaves {
     fn at(&self, now: Timestamp) -> Arc<CertifiedKey> {
         let mut leaf = self.current.lock();
         if now.duration_since(leaf.made).as_hours() >= RENEW_DAYS * 24 {
-            match self.authority.leaf(self.address, now) {
+            match self.authority.leaf(self.names.clone(), now) {
                 Ok(certificate) => {
                     *leaf = Leaf {
                         certificate: Arc::new(certificate),
@@ -194,7 +215,7 @@ impl Leaves {
 impl std::fmt::Debug for Leaves {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Leaves")
-            .field("address", &self.address)
+            .field("names", &self.names)
             .finish_non_exhaustive()
     }
 }
@@ -235,7 +256,7 @@ mod tests {
     fn the_server_certificate_is_replaced_long_before_it_expires() {
         let (authority, _directory) = mk_authority();
         let start = Timestamp::now();
-        let leaves = Leaves::new(authority, [127, 0, 0, 1].into(), start).unwrap();
+        let leaves = Leaves::new(authority, names_of([127, 0, 0, 1].into()), start).unwrap();
         let first = leaves.at(start);
         let days = |count: i64| start + SignedDuration::from_hours(24 * count);
         assert!(Arc::ptr_eq(&first, &leaves.at(days(RENEW_DAYS - 1))));
@@ -245,6 +266,17 @@ mod tests {
             Arc::ptr_eq(&second, &leaves.at(days(RENEW_DAYS + 1))),
             "and then kept"
         );
+    }
+
+    #[test]
+    fn an_authority_is_the_same_wherever_it_was_kept() {
+        let (certificate, key) = Authority::generate().unwrap();
+        let authority = Authority::from_pem(certificate.clone(), &key).unwrap();
+        assert_eq!(authority.certificate(), certificate);
+        let names = names_of([192, 0, 2, 1].into());
+        assert_eq!(names.last().map(String::as_str), Some("192.0.2.1"));
+        Arc::new(authority).server_config(names).unwrap();
+        assert!(Authority::from_pem(certificate, "garbage").is_err());
     }
 
     #[test]

@@ -42,11 +42,44 @@ pub fn all() -> Vec<CustomResourceDefinition> {
     crds
 }
 
+/// Returns the kinds of Pathline on a cluster that has controllers of its own.
+pub fn on_a_real_cluster() -> Vec<CustomResourceDefinition> {
+    let mut crds = pathline_blueprint::model::crds();
+    crds.extend(workers::Kinds::on_a_real_cluster().crds());
+    crds
+}
+
 /// Installs or updates every kind of [`all`] and returns when the cluster serves them.
 pub async fn install(client: &Client) -> Result<(), Error> {
+    install_these(client, &all()).await
+}
+
+/// Returns the names of those kinds that the cluster does not have.
+///
+/// # Errors
+/// When the cluster cannot be asked.
+pub async fn missing(
+    client: &Client,
+    crds: &[CustomResourceDefinition],
+) -> kube::Result<Vec<String>> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let crds = all();
-    for crd in &crds {
+    let mut missing = Vec::new();
+    for crd in crds {
+        let name = crd.name_any();
+        if api.get_opt(&name).await?.is_none() {
+            missing.push(name);
+        }
+    }
+    Ok(missing)
+}
+
+/// Installs or updates these kinds and returns when the cluster serves them.
+pub async fn install_these(
+    client: &Client,
+    crds: &[CustomResourceDefinition],
+) -> Result<(), Error> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for crd in crds {
         let name = crd.name_any();
         api.patch(
             &name,
@@ -59,7 +92,7 @@ pub async fn install(client: &Client) -> Result<(), Error> {
             source,
         })?;
     }
-    for crd in &crds {
+    for crd in crds {
         established(&api, &crd.name_any()).await?;
     }
     Ok(())

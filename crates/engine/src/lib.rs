@@ -59,8 +59,8 @@ pub struct Engine;
 pub struct Options {
     /// The directory of the workers' logs, checkouts and artifacts.
     pub data_dir: PathBuf,
-    /// Whether to run the workers, which only the embedded cluster needs.
-    pub workers: bool,
+    /// The workers to run, if any; the embedded cluster needs all of them.
+    pub workers: Option<workers::Kinds>,
     /// What the engine counts into; a handle that the caller may register.
     pub metrics: Metrics,
     /// Where the ytt program is, if it is not on the `PATH`.
@@ -74,7 +74,7 @@ impl Options {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
-            workers: false,
+            workers: None,
             metrics: Metrics::default(),
             ytt: None,
             election: None,
@@ -133,12 +133,12 @@ async fn act(
 ) -> Result<(), Error> {
     let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
     start_owners(connection, options, &stop, &mut loops);
-    if options.workers {
-        let running = workers::run(
-            connection.client().clone(),
-            workers::Options::new(options.data_dir.clone()),
-            stop.clone(),
-        );
+    if let Some(kinds) = options.workers {
+        let options = workers::Options {
+            kinds,
+            ..workers::Options::new(options.data_dir.clone())
+        };
+        let running = workers::run(connection.client().clone(), options, stop.clone());
         loops.spawn(async { running.await.map_err(Error::from) });
     }
     let mut result = Ok(());

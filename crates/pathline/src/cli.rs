@@ -2,6 +2,7 @@
 
 mod address;
 mod blueprint;
+mod controller;
 mod keys;
 mod lineage;
 
@@ -12,6 +13,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use jiff::SignedDuration;
 
+use crate::admission::Mode;
 use crate::output::Format;
 
 pub(crate) use self::address::Address;
@@ -19,6 +21,7 @@ pub(crate) use self::blueprint::{
     BlueprintArgs, BlueprintCommand, BlueprintFileArgs, GraphArgs, GraphFormat, LintArgs,
     LintFormat, PathArgs, PathsArgs, TestArgs,
 };
+pub(crate) use self::controller::ControllerArgs;
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
 pub(crate) use self::lineage::{LineageArgs, LineageCommand, SimulateArgs};
 
@@ -47,7 +50,13 @@ The configuration file is YAML, every key is optional, and a flag or variable wi
   dataDir: data                # relative to the file
   listen: 127.0.0.1:7700
   kubeListen: 127.0.0.1:7443
+  admission: enforce
   log: info";
+
+const CRDS_EXAMPLES: &str = "\
+Examples:
+  pathline crds | kubectl apply --server-side -f -
+  pathline crds -o json | jq -r '.items[].metadata.name'";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -129,6 +138,19 @@ pub(crate) enum Command {
     #[command(after_help = UP_EXAMPLES)]
     Up(UpArgs),
 
+    /// Run Pathline on a Kubernetes cluster that is there already
+    ///
+    /// Reconciles supply chains, deliveries and runnables of the cluster, and answers its questions about blueprints and
+    /// templates before they are stored. Installs nothing unless told to; prints `ready` when it runs.
+    #[command(after_help = controller::EXAMPLES)]
+    Controller(ControllerArgs),
+
+    /// Print the kinds Pathline brings to a cluster
+    ///
+    /// All kinds of `carto.run`, and `GitCommit`, as YAML documents or one JSON list of CustomResourceDefinitions.
+    #[command(after_help = CRDS_EXAMPLES)]
+    Crds(OutputArgs),
+
     /// See a commit flow from a git repository to a running site
     ///
     /// Sets up everything in a fresh directory: a sample repository, a manifest repository, and a Pathline of its own
@@ -198,6 +220,16 @@ pub(crate) struct UpArgs {
         value_name = "HOST:PORT"
     )]
     pub(crate) kube_listen: Option<Address>,
+
+    /// What becomes of blueprints and templates that break a rule [default: enforce]
+    #[arg(
+        long,
+        env = "PATHLINE_ADMISSION",
+        hide_env_values = true,
+        value_enum,
+        value_name = "MODE"
+    )]
+    pub(crate) admission: Option<Mode>,
 
     /// Read settings from this YAML file
     #[arg(long, env = "PATHLINE_CONFIG", hide_env_values = true, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -2,6 +2,8 @@
 
 mod blueprint;
 mod completions;
+mod controller;
+mod crds;
 mod demo;
 mod keys;
 mod lineage;
@@ -16,6 +18,8 @@ use crate::report::{Exit, Failure};
 pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Command::Up(args) => up::run(&args, &cli.log).await,
+        Command::Controller(args) => controller::run(&args, &cli.log).await,
+        Command::Crds(args) => crds::run(&args),
         Command::Demo(args) => demo::run(&args, &cli.log).await,
         Command::Site(args) => site::run(&args, &cli.log).await,
         Command::Blueprint(args) => blueprint::run(&args.command),

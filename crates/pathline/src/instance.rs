@@ -5,18 +5,20 @@ mod kubeconfig;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use kube::Client;
 use pathline_cluster::Cluster;
-use pathline_engine::{Connection, Engine};
+use pathline_engine::workers::Kinds;
+use pathline_engine::{Connection, Election, Engine};
 use pathline_server::{Doors, Part};
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
+use crate::admission::{Mode, Rules};
 use crate::cli::Address;
 use crate::report::Failure;
+use crate::tasks::Tasks;
 
 /// Where an instance lives and listens.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ pub(crate) struct Options {
     pub(crate) data_dir: PathBuf,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
+    pub(crate) admission: Mode,
 }
 
 /// A Pathline that runs in this process.
@@ -41,19 +44,16 @@ pub(crate) struct Instance {
     kubeconfig: PathBuf,
 }
 
-/// Tasks that run until they are told to stop, and what they were told with.
-#[derive(Default)]
-struct Tasks {
-    shutdown: CancellationToken,
-    running: JoinSet<anyhow::Result<()>>,
-}
-
 impl Instance {
     /// Starts everything; returns when the kinds are installed and the kubeconfig is written.
     pub(crate) async fn start(options: &Options) -> Result<Self, Failure> {
         let data_dir = prepare(&options.data_dir)?;
         // First of all, because it also makes sure that nobody else uses the directory.
-        let cluster = Cluster::open(pathline_cluster::Options::new(&data_dir)).await?;
+        let cluster = Cluster::open(pathline_cluster::Options {
+            admission: Some(Arc::new(Rules(options.admission))),
+            ..pathline_cluster::Options::new(&data_dir)
+        })
+        .await?;
         let door = pathline_server::listen(options.listen.as_str(), "--listen").await?;
         let kube_door =
             pathline_server::listen(options.kube_listen.as_str(), "--kube-listen").await?;
@@ -62,9 +62,8 @@ impl Instance {
 
         let state = Doors::new(env!("CARGO_PKG_VERSION"));
         let readiness = state.readiness().clone();
-        let registry = state.metrics().clone();
         let mut doors = Tasks::default();
-        serve_doors(&mut doors, state, door);
+        serve_doors(&mut doors, state.clone(), door);
         serve_cluster(&mut doors, &cluster, kube_door);
         readiness.mark_ready(Part::Cluster);
 
@@ -75,20 +74,9 @@ impl Instance {
         let kubeconfig = kubeconfig::write(&data_dir, &cluster.kubeconfig(kube_listen))
             .context("cannot write the kubeconfig")?;
 
-        let metrics = pathline_engine::Metrics::default();
-        registry.register(|registry| metrics.register(registry));
-        let mut engine = Tasks::default();
         let anonymous = Client::new(cluster.service(), "default");
-        engine.run(Engine::run(
-            Connection::new(cluster.client(), anonymous),
-            pathline_engine::Options {
-                workers: true,
-                metrics,
-                ..pathline_engine::Options::new(&data_dir)
-            },
-            engine.shutdown.clone(),
-        ));
-        readiness.mark_ready(Part::Engine);
+        let connection = Connection::new(cluster.client(), anonymous);
+        let engine = start_engine(connection, Kinds::all(), None, &data_dir, &state);
 
         Ok(Self {
             cluster,
@@ -149,38 +137,9 @@ impl Instance {
     }
 }
 
-impl Tasks {
-    fn run<E>(&mut self, task: impl Future<Output = Result<(), E>> + Send + 'static)
-    where
-        E: Into<anyhow::Error>,
-    {
-        self.running.spawn(async { task.await.map_err(Into::into) });
-    }
-
-    /// Waits for the first task to end; none should, while nobody has asked.
-    async fn ended(&mut self) -> anyhow::Error {
-        match self.running.join_next().await {
-            Some(Ok(Err(error))) => error,
-            Some(Err(panicked)) => anyhow::Error::new(panicked).context("a part of Pathline broke"),
-            Some(Ok(Ok(()))) | None => anyhow::Error::msg("a part of Pathline ended unasked"),
-        }
-    }
-
-    async fn stop(mut self) {
-        self.shutdown.cancel();
-        while let Some(ended) = self.running.join_next().await {
-            match ended {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!("while stopping: {error:#}"),
-                Err(panicked) => tracing::error!("while stopping: {panicked}"),
-            }
-        }
-    }
-}
-
 /// Makes the data directory, for this user only, and returns its absolute path: artifacts are named
 /// by it in the cluster.
-fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -189,7 +148,32 @@ fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("cannot use {} as the data directory", data_dir.display()))
 }
 
-fn serve_doors(doors: &mut Tasks, state: Doors, listener: TcpListener) {
+/// Starts the loops against a cluster, embedded or real. With an election they only act while they lead.
+pub(crate) fn start_engine(
+    connection: Connection,
+    workers: Kinds,
+    election: Option<Election>,
+    data_dir: &Path,
+    doors: &Doors,
+) -> Tasks {
+    let metrics = pathline_engine::Metrics::default();
+    doors
+        .metrics()
+        .register(|registry| metrics.register(registry));
+    let mut engine = Tasks::default();
+    let options = pathline_engine::Options {
+        workers: Some(workers),
+        election,
+        metrics,
+        ..pathline_engine::Options::new(data_dir)
+    };
+    engine.run(Engine::run(connection, options, engine.shutdown.clone()));
+    doors.readiness().mark_ready(Part::Engine);
+    engine
+}
+
+/// Answers on the port of Pathline itself.
+pub(crate) fn serve_doors(doors: &mut Tasks, state: Doors, listener: TcpListener) {
     let (router, limits) = (
         pathline_server::app(state),
         pathline_server::Limits::default(),

@@ -3,8 +3,10 @@
 //! Three layers: [`cli`] says what can be typed, [`settings`] decides what holds when flags,
 //! environment and files disagree, and [`commands`] does it.
 
+mod admission;
 mod cli;
 mod commands;
+mod controller;
 mod demo;
 mod instance;
 mod logs;
@@ -13,6 +15,8 @@ mod report;
 mod settings;
 mod signals;
 mod site;
+mod tasks;
+mod webhook;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -7,6 +7,7 @@ mod file;
 
 use std::path::{Path, PathBuf};
 
+use crate::admission::Mode;
 use crate::cli::{Address, LogArgs, UpArgs};
 use crate::logs::Verbosity;
 
@@ -26,6 +27,7 @@ pub(crate) struct UpSettings {
     pub(crate) data_dir: PathBuf,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
+    pub(crate) admission: Mode,
     pub(crate) verbosity: Verbosity,
 }
 
@@ -61,6 +63,7 @@ impl UpSettings {
                 .clone()
                 .or(file.kube_listen)
                 .unwrap_or_else(|| default_address(KUBE_LISTEN)),
+            admission: args.admission.or(file.admission).unwrap_or_default(),
             verbosity,
         })
     }
@@ -119,7 +122,7 @@ mod tests {
         let path = directory.path().join("pathline.yaml");
         std::fs::write(
             &path,
-            "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\n",
+            "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\nadmission: warn\n",
         )
         .unwrap();
 
@@ -137,6 +140,7 @@ mod tests {
         );
         assert_eq!(settings.listen.as_str(), "localhost:3");
         assert_eq!(settings.kube_listen.as_str(), "localhost:2");
+        assert_eq!(settings.admission, Mode::Warn);
     }
 
     #[test]

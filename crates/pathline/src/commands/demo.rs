@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::admission::Mode;
 use crate::cli::{Address, DemoArgs, LogArgs};
 use crate::demo::{Display, Performance, Scene};
 use crate::instance::{Instance, Options};
@@ -100,5 +101,6 @@ fn options(scene: &Scene) -> Options {
         data_dir: scene.data_dir(),
         listen: any_free.clone(),
         kube_listen: any_free,
+        admission: Mode::Enforce,
     }
 }

@@ -32,6 +32,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
         data_dir: settings.data_dir,
         listen: settings.listen,
         kube_listen: settings.kube_listen,
+        admission: settings.admission,
     };
     let mut instance = tokio::select! {
         started = Instance::start(&options) => started?,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_saphyr::UserMessageFormatter;
 
+use crate::admission::Mode;
 use crate::cli::Address;
 use crate::report::{Exit, Hint};
 
@@ -16,6 +17,7 @@ pub(super) struct ConfigFile {
     pub(super) data_dir: Option<PathBuf>,
     pub(super) listen: Option<Address>,
     pub(super) kube_listen: Option<Address>,
+    pub(super) admission: Option<Mode>,
     pub(super) log: Option<String>,
 }
 
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {
-        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, log");
+        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, admission, log");
         insta::assert_snapshot!(error("listen: 7700\n"), @"p.yaml:1:9: write HOST:PORT, such as 127.0.0.1:7700");
         insta::assert_snapshot!(error("listen: localhost:1\nlisten: localhost:2\n"), @"p.yaml:2:1: duplicate mapping key: listen not allowed here");
         insta::assert_snapshot!(error("listen: [\n"), @"p.yaml:1:9: expected string scalar");

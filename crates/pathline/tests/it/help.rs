@@ -6,8 +6,10 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 18] = [
+pub(crate) const COMMANDS: [&str; 20] = [
     "up",
+    "controller",
+    "crds",
     "demo",
     "site",
     "blueprint",

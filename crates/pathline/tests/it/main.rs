@@ -1,5 +1,6 @@
 //! The binary, used as a user uses it.
 
+mod admission;
 mod blueprint;
 mod config;
 mod demo;

@@ -1,0 +1,79 @@
+//! What can be typed after `pathline controller`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{Address, OutputArgs};
+use crate::admission::Mode;
+use crate::webhook::Target;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pathline controller --kubeconfig ~/.kube/config --install-crds
+  pathline controller --webhook pathline-system/pathline-webhook --listen 0.0.0.0:7700
+  pathline controller --admission warn --webhook https://192.0.2.7:9443 --webhook-listen 192.0.2.7:9443
+
+Without --webhook the cluster is not told about the webhook, and stores whatever its schemas allow.";
+
+/// Arguments of `controller`.
+#[derive(Args, Debug)]
+pub(crate) struct ControllerArgs {
+    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the cluster this runs in]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// The context of the kubeconfig to use [default: the current one]
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
+    pub(crate) context: Option<String>,
+
+    /// Where Pathline keeps what it shares with its replicas [default: that of the context, or of the pod]
+    #[arg(
+        long,
+        env = "PATHLINE_NAMESPACE",
+        hide_env_values = true,
+        value_name = "NAMESPACE"
+    )]
+    pub(crate) namespace: Option<String>,
+
+    /// Install or update the kinds of `pathline crds` first
+    #[arg(long)]
+    pub(crate) install_crds: bool,
+
+    /// What becomes of blueprints and templates that break a rule
+    #[arg(
+        long,
+        env = "PATHLINE_ADMISSION",
+        hide_env_values = true,
+        value_enum,
+        default_value_t,
+        value_name = "MODE"
+    )]
+    pub(crate) admission: Mode,
+
+    /// Where the cluster reaches the webhook: a Service as NAMESPACE/NAME, or https://HOST:PORT, with
+    /// port 0 for the one it listens on
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) webhook: Option<Target>,
+
+    /// Address the webhook listens on; port 0 means any free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "0.0.0.0:9443")]
+    pub(crate) webhook_listen: Address,
+
+    /// Address of /healthz, /readyz and /metrics; port 0 means any free one
+    #[arg(
+        long,
+        env = "PATHLINE_LISTEN",
+        hide_env_values = true,
+        value_name = "HOST:PORT",
+        default_value = "127.0.0.1:7700"
+    )]
+    pub(crate) listen: Address,
+
+    /// Where checkouts and logs of workers are kept; nothing there needs to be saved
+    #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".pathline")]
+    pub(crate) data_dir: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

@@ -1,0 +1,181 @@
+//! Pathline on a real cluster: the same engine and doors as [`crate::instance`], and a webhook instead
+//! of an API server of its own.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use pathline_engine::workers::Kinds;
+use pathline_engine::{Connection, Election, crds};
+use pathline_server::{Doors, Part, Readiness};
+
+use crate::cli::ControllerArgs;
+use crate::instance::{prepare, serve_doors, start_engine};
+use crate::report::Failure;
+use crate::tasks::Tasks;
+use crate::webhook;
+
+/// The Lease by which replicas agree on who acts.
+const LEASE: &str = "pathline";
+
+/// A controller that runs in this process.
+pub(crate) struct Controller {
+    engine: Tasks,
+    doors: Tasks,
+    readiness: Readiness,
+    cluster: String,
+    listen: SocketAddr,
+    webhook: Option<SocketAddr>,
+}
+
+impl Controller {
+    /// Starts everything; returns when the kinds are there and the webhook is registered.
+    pub(crate) async fn start(args: &ControllerArgs) -> Result<Self, Failure> {
+        let config = reach(args).await?;
+        let data_dir = prepare(&args.data_dir)?;
+        let door = pathline_server::listen(args.listen.as_str(), "--listen").await?;
+        let listen = pathline_server::reachable(door.local_addr()?);
+        let state = Doors::new(env!("CARGO_PKG_VERSION"));
+        let readiness = state.readiness().clone();
+        let mut doors = Tasks::default();
+        serve_doors(&mut doors, state.clone(), door);
+
+        let namespace = args
+            .namespace
+            .clone()
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let cluster = config.cluster_url.to_string();
+        let connection =
+            Connection::to(config).context("cannot use the credentials of the cluster")?;
+        let client = connection.client().clone();
+        client
+            .apiserver_version()
+            .await
+            .with_context(|| format!("cannot reach the cluster at {cluster}"))?;
+        readiness.mark_ready(Part::Cluster);
+        have_kinds(&client, args.install_crds).await?;
+        readiness.mark_ready(Part::Crds);
+        let webhook = start_webhook(args, &client, &namespace, &mut doors).await?;
+        let election = Some(Election::new(&namespace, LEASE, &identity()));
+        let kinds = Kinds::on_a_real_cluster();
+        let engine = start_engine(connection, kinds, election, &data_dir, &state);
+        Ok(Self {
+            engine,
+            doors,
+            readiness,
+            cluster,
+            listen,
+            webhook,
+        })
+    }
+
+    /// Returns the address of the cluster.
+    pub(crate) fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    /// Returns the address of Pathline itself, for programs on this machine.
+    pub(crate) fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// Returns the address the webhook listens on, if there is one.
+    pub(crate) fn webhook(&self) -> Option<SocketAddr> {
+        self.webhook
+    }
+
+    /// Waits until a part ends although nobody asked it to, and says why.
+    pub(crate) async fn broken(&mut self) -> Failure {
+        let why = tokio::select! {
+            why = self.engine.ended() => why,
+            why = self.doors.ended() => why,
+        };
+        self.readiness.mark_down(Part::Engine);
+        Failure::from(why)
+    }
+
+    /// Stops in order: first what writes to the cluster, then the ways in.
+    pub(crate) async fn stop(self) {
+        self.readiness.mark_down(Part::Engine);
+        self.engine.stop().await;
+        self.doors.stop().await;
+    }
+}
+
+/// Names this process among all replicas. In pods every process id is 1, but no two start at once.
+fn identity() -> String {
+    let started = jiff::Timestamp::now().as_nanosecond();
+    format!("pathline-{}-{started}", std::process::id())
+}
+
+/// Finds out which cluster is meant, and how to reach it.
+async fn reach(args: &ControllerArgs) -> Result<Config, Failure> {
+    let hint = "name a kubeconfig with --kubeconfig, or run this in a pod with a service account";
+    let Some(path) = &args.kubeconfig else {
+        let inferred = Config::infer()
+            .await
+            .context("cannot find out which cluster is meant");
+        return inferred.map_err(|error| Failure::from(error).with_hint(hint));
+    };
+    let kubeconfig = Kubeconfig::read_from(path)
+        .with_context(|| format!("cannot read the kubeconfig {}", path.display()))?;
+    let options = KubeConfigOptions {
+        context: args.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .with_context(|| format!("cannot use the kubeconfig {}", path.display()))?;
+    Ok(config)
+}
+
+/// Makes sure that the cluster has the kinds, installing them only if that was asked for.
+async fn have_kinds(client: &Client, install: bool) -> Result<(), Failure> {
+    let kinds = crds::on_a_real_cluster();
+    if install {
+        crds::install_these(client, &kinds)
+            .await
+            .context("cannot install the kinds of Pathline")?;
+        return Ok(());
+    }
+    let missing = crds::missing(client, &kinds)
+        .await
+        .context("cannot find out which kinds the cluster has")?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the cluster lacks these kinds: {}", missing.join(", "));
+    Err(Failure::new(message).with_hint(
+        "install them with `pathline crds | kubectl apply --server-side -f -`, or give --install-crds",
+    ))
+}
+
+async fn start_webhook(
+    args: &ControllerArgs,
+    client: &Client,
+    namespace: &str,
+    doors: &mut Tasks,
+) -> Result<Option<SocketAddr>, Failure> {
+    let Some(target) = &args.webhook else {
+        return Ok(None);
+    };
+    let listener =
+        pathline_server::listen(args.webhook_listen.as_str(), "--webhook-listen").await?;
+    let address = listener.local_addr()?;
+    let target = target.clone().on(address.port());
+    let serving = webhook::start(
+        client,
+        namespace,
+        &target,
+        args.admission,
+        listener,
+        doors.shutdown.clone(),
+    )
+    .await?;
+    doors.run(async move {
+        serving.await;
+        anyhow::Ok(())
+    });
+    Ok(Some(address))
+}
