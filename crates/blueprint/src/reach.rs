@@ -217,8 +217,8 @@ struct Question<'b> {
     gates: Gates,
     facts: Facts,
     circuit: Circuit,
-    /// By resource: whether it is known that no owner selects it.
-    is_dead: Vec<bool>,
+    /// By resource: why no owner selects it, once that is known.
+    dead: Vec<Option<Why>>,
     fuel: Fuel,
 }
 
@@ -233,7 +233,7 @@ impl<'b> Question<'b> {
             gates,
             facts,
             circuit,
-            is_dead: vec![false; blueprint.resources.len()],
+            dead: vec![None; blueprint.resources.len()],
             fuel: Fuel(budget.steps),
         })
     }
@@ -241,5 +241,12 @@ impl<'b> Question<'b> {
     /// Asks whether all of these can be true together for some owner.
     fn ask(&mut self, assumptions: &[Literal]) -> Answer {
         self.gates.solve(assumptions, &mut self.fuel)
+    }
+
+    /// Returns the effort of looking at an example once: it is read, and every selector is evaluated.
+    fn cost_of(&self, workload: &Value) -> u64 {
+        let choices = self.circuit.resources.iter();
+        let selectors: u64 = choices.map(|choice| 1 + choice.chosen.len() as u64).sum();
+        5 * selectors + 2 * workload.to_string().len() as u64
     }
 }

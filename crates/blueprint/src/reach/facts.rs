@@ -196,6 +196,11 @@ impl Facts {
         })
     }
 
+    /// Says whether there are free keys at all.
+    pub(super) fn has_free_keys(&self) -> bool {
+        !self.free_keys.is_empty()
+    }
+
     /// Says whether somebody mentions this text together with this field.
     pub(super) fn is_mentioned(&self, path: &[String], text: &str) -> bool {
         self.fields

@@ -16,7 +16,7 @@ impl Gates {
     /// Makes a solver that knows nothing but what is true.
     pub(super) fn new() -> Self {
         let mut solver = Solver::default();
-        let truth = solver.variable().literal(true);
+        let truth = solver.variable(true).literal(true);
         solver.add_clause(&[truth]);
         Self {
             solver,
@@ -32,7 +32,7 @@ impl Gates {
 
     /// Makes something that may be true or false.
     pub(super) fn free(&mut self) -> Literal {
-        self.solver.variable().literal(true)
+        self.solver.variable(true).literal(true)
     }
 
     /// Returns a literal that is true when all of these are.
@@ -53,7 +53,7 @@ impl Gates {
         if let Some(known) = self.conjunctions.get(&parts) {
             return *known;
         }
-        let gate = self.free();
+        let gate = self.solver.variable(false).literal(true);
         let mut otherwise = vec![gate];
         for part in &parts {
             self.solver.add_clause(&[!gate, *part]);

@@ -7,25 +7,36 @@ use crate::owner::Owner;
 use crate::selection::Step;
 use crate::selector;
 
+/// The effort ran out before it was known.
+#[derive(Debug)]
+pub(super) struct Exhausted;
+
 /// Says how the order of options matters for this owner, with as little of the owner as possible.
 ///
 /// `None` if it does not; then free keys promised what no owner can keep.
 pub(super) fn decides(
-    question: &Question<'_>,
+    question: &mut Question<'_>,
     resource: usize,
     mut workload: Value,
-) -> Option<OrderDecides> {
-    contest(question, resource, &workload)?;
-    minimal::minimise(&mut workload, |smaller| {
-        contest(question, resource, smaller).is_some()
+) -> Result<Option<OrderDecides>, Exhausted> {
+    if contest(question, resource, &workload).is_none() {
+        return Ok(None);
+    }
+    let cost = question.cost_of(&workload);
+    let mut fuel = question.fuel;
+    let is_minimal = minimal::minimise(&mut workload, |smaller| {
+        let is_allowed = fuel.burn(cost);
+        is_allowed.then(|| contest(question, resource, smaller).is_some())
     });
-    let (first, best) = contest(question, resource, &workload)?;
-    Some(OrderDecides {
+    question.fuel = fuel;
+    is_minimal.ok_or(Exhausted)?;
+    let contest = contest(question, resource, &workload);
+    Ok(contest.map(|(first, best)| OrderDecides {
         resource,
         first,
         best,
         workload,
-    })
+    }))
 }
 
 /// Returns the option that is chosen and those that score best, if they are not the same.

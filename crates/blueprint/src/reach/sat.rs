@@ -78,7 +78,9 @@ const RESTART_UNIT: u64 = 64;
 
 impl Solver {
     /// Makes a variable; it prefers to be false.
-    pub(super) fn variable(&mut self) -> Variable {
+    ///
+    /// One that is not an input must be defined by clauses, so that it has a value once all inputs have.
+    pub(super) fn variable(&mut self, is_input: bool) -> Variable {
         let variable =
             Variable(u32::try_from(self.values.len()).expect("fewer than 2^31 variables"));
         self.values.push(None);
@@ -87,7 +89,7 @@ impl Solver {
         self.phases.push(false);
         self.marks.push(false);
         self.watches.extend([Vec::new(), Vec::new()]);
-        self.activities.add(variable);
+        self.activities.add(variable, is_input);
         variable
     }
 
@@ -159,8 +161,11 @@ impl Solver {
 
     /// Lets a literal be decided soon, and be true if it can.
     pub(super) fn prefer(&mut self, literal: Literal) {
+        // Going back later would bring the old preference back.
+        self.backtrack(0);
         self.phases[literal.variable().index()] = literal.is_positive();
         self.activities.bump(literal.variable());
+        self.activities.offer(literal.variable());
     }
 
     /// Searches until an answer, or until so many conflicts.
@@ -344,7 +349,7 @@ mod tests {
     fn solver(clauses: &[Vec<i32>]) -> Solver {
         let mut solver = Solver::default();
         for _ in 0..VARIABLES {
-            solver.variable();
+            solver.variable(true);
         }
         for clause in clauses {
             solver.add_clause(&literals(clause));
@@ -389,15 +394,15 @@ mod tests {
         let at: Vec<Vec<Literal>> = (0..pigeons)
             .map(|_| {
                 (0..holes)
-                    .map(|_| solver.variable().literal(true))
+                    .map(|_| solver.variable(true).literal(true))
                     .collect()
             })
             .collect();
-        for pigeon in 0..pigeons {
-            solver.add_clause(&at[pigeon]);
-            for other in 0..pigeon {
-                for hole in 0..holes {
-                    solver.add_clause(&[!at[pigeon][hole], !at[other][hole]]);
+        for (pigeon, places) in at.iter().enumerate() {
+            solver.add_clause(places);
+            for others in &at[..pigeon] {
+                for (here, there) in places.iter().zip(others) {
+                    solver.add_clause(&[!*here, !*there]);
                 }
             }
         }

@@ -194,7 +194,7 @@ fn is_quantity(text: &str) -> bool {
         .unwrap_or(digits.len());
     let (number, suffix) = digits.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let is_number = !fraction.contains('.') && !(whole.is_empty() && fraction.is_empty());
+    let is_number = number != "." && !number.is_empty() && !fraction.contains('.');
     let is_exponent = |text: &str| {
         let number = text.strip_prefix(['e', 'E']);
         number.is_some_and(|number| {

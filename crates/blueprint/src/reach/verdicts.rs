@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::sat::{Answer, Literal};
-use super::{Analysis, OrderDecides, Question, Reach, Verdict, Why, example, order, why};
+use super::{Analysis, Question, Reach, Verdict, Why, example, order, why};
 
 /// Answers for every resource and option.
 pub(super) fn analyse(question: &mut Question<'_>) -> Analysis {
@@ -68,7 +68,7 @@ impl<'q, 'b> Survey<'q, 'b> {
         }
     }
 
-    /// Asks for owners that reach as much as possible at once, as long as each shows something new.
+    /// Asks for owners that reach as much as possible at once, as long as each shows much that is new.
     fn ask_for_much(&mut self) {
         let admission = self.question.circuit.admission.are_met;
         let mut open = self.open_targets();
@@ -79,7 +79,7 @@ impl<'q, 'b> Survey<'q, 'b> {
             }
             self.take_in();
             let left = self.open_targets();
-            if left.len() == open.len() {
+            if open.len() - left.len() <= open.len() / 32 {
                 return;
             }
             open = left;
@@ -106,7 +106,9 @@ impl<'q, 'b> Survey<'q, 'b> {
         if self.resources[resource].is_none() {
             let target = self.question.circuit.resources[resource].is_selected;
             let verdict = self.verdict(target, |question| why::resource(question, resource));
-            self.question.is_dead[resource] = matches!(verdict, Verdict::Unreachable(_));
+            if let Verdict::Unreachable(why) = &verdict {
+                self.question.dead[resource] = Some(why.clone());
+            }
             self.resources[resource] = Some(verdict);
         }
         for option in 0..self.options[resource].len() {
@@ -158,11 +160,15 @@ impl<'q, 'b> Survey<'q, 'b> {
     }
 
     fn finish(self) -> Analysis {
-        let question = self.question;
-        let examples = self.examples.into_iter().enumerate();
-        let order_decides: Vec<OrderDecides> = examples
-            .filter_map(|(resource, owner)| order::decides(question, resource, owner?))
-            .collect();
+        let mut order_decides = Vec::new();
+        let mut order_unknown = self.order_unknown;
+        for (resource, owner) in self.examples.into_iter().enumerate() {
+            let Some(owner) = owner else { continue };
+            match order::decides(self.question, resource, owner) {
+                Ok(found) => order_decides.extend(found),
+                Err(order::Exhausted) => order_unknown.push(resource),
+            }
+        }
         let settled = |verdict: Option<Verdict>| verdict.unwrap_or(Verdict::Unknown);
         let resources = self.resources.into_iter().zip(self.options);
         let resources = resources.map(|(resource, options)| Reach {
@@ -172,7 +178,7 @@ impl<'q, 'b> Survey<'q, 'b> {
         Analysis {
             resources: resources.collect(),
             order_decides,
-            order_unknown: self.order_unknown,
+            order_unknown,
         }
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn paths(question: &mut Question<'_>, limit: Option<usize>) -> Paths 
         branches: Vec::new(),
         question,
     };
+    walk.prefer_first_branches();
     match walk.question.ask(&[admission]) {
         Answer::Yes => walk.run(limit.unwrap_or(usize::MAX)),
         Answer::No => {}
@@ -62,6 +63,18 @@ impl Walk<'_, '_> {
                 return;
             }
         }
+    }
+
+    /// Lets the first answers go where the walk goes first, which saves most of the questions.
+    fn prefer_first_branches(&mut self) {
+        let choices = self.question.circuit.resources.iter();
+        let first = choices.map(|choice| {
+            choice
+                .chosen
+                .first()
+                .map_or(choice.is_selected, |first| *first)
+        });
+        self.question.gates.prefer(first);
     }
 
     /// Takes the next alternative that some owner takes; returns whether there is one.
@@ -125,24 +138,16 @@ impl Walk<'_, '_> {
             let keys = present.map(|(key, _)| key.to_owned()).collect();
             return Err(NoExample::FreeKeys { keys });
         }
-        let cost = self.cost();
+        let cost = self.question.cost_of(&workload);
         let mut fuel = self.question.fuel;
-        minimal::minimise(&mut workload, |smaller| {
-            fuel.burn(cost) && steps(self.question, smaller, states).is_some()
+        let is_minimal = minimal::minimise(&mut workload, |smaller| {
+            let is_allowed = fuel.burn(cost);
+            is_allowed.then(|| steps(self.question, smaller, states).is_some())
         });
         self.question.fuel = fuel;
-        match steps(self.question, &workload, states) {
-            Some(steps) if fuel.0 > 0 => Ok(Example { workload, steps }),
-            _ => Err(NoExample::Effort),
-        }
-    }
-
-    /// Returns what it costs to look at an example once.
-    fn cost(&self) -> u64 {
-        let choices = self.question.circuit.resources.iter();
-        choices
-            .map(|choice| 2 + 2 * choice.chosen.len() as u64)
-            .sum()
+        is_minimal.ok_or(NoExample::Effort)?;
+        let steps = steps(self.question, &workload, states).expect("it was kept on the path");
+        Ok(Example { workload, steps })
     }
 }
 

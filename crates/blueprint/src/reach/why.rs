@@ -169,7 +169,7 @@ fn demands(question: &Question<'_>, asking: &[(&Demands, Holder)]) -> Vec<Demand
 /// Says why demands can never be met, if they cannot.
 fn unmet(question: &mut Question<'_>, demands: Vec<Demand>) -> Option<Why> {
     let is_dead = |demand: &&Demand| match demand.what {
-        What::Producer(producer) => question.is_dead[producer],
+        What::Producer(producer) => question.dead[producer].is_some(),
         What::Requirement(..) | What::NotRival(_) => false,
     };
     let excluding = match demands.iter().find(is_dead) {
@@ -249,21 +249,34 @@ fn why(question: &Question<'_>, message: String, demands: &[Demand]) -> Why {
             What::NotRival(_) => {}
         }
     }
-    let mut seen = BTreeSet::new();
-    while let Some(producer) = producers.pop() {
-        if !seen.insert(producer) {
-            continue;
-        }
-        let choice = &question.circuit.resources[producer];
-        for demands in std::iter::once(&choice.own).chain(&choice.options) {
-            free.extend(free_keys(demands));
-            producers.extend(&demands.producers);
-        }
+    if question.facts.has_free_keys() {
+        free.extend(free_keys_above(question, producers));
     }
     Why {
         message,
         free_keys: free.into_iter().collect(),
     }
+}
+
+/// Returns the free keys that decide about resources, or about what they take in.
+fn free_keys_above(question: &Question<'_>, mut ahead: Vec<usize>) -> BTreeSet<String> {
+    let mut free = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    while let Some(resource) = ahead.pop() {
+        if !seen.insert(resource) {
+            continue;
+        }
+        if let Some(why) = &question.dead[resource] {
+            free.extend(why.free_keys.iter().cloned());
+            continue;
+        }
+        let choice = &question.circuit.resources[resource];
+        for demands in std::iter::once(&choice.own).chain(&choice.options) {
+            free.extend(free_keys(demands));
+            ahead.extend(&demands.producers);
+        }
+    }
+    free
 }
 
 fn free_keys(demands: &Demands) -> impl Iterator<Item = String> {

@@ -9,6 +9,7 @@ pub(super) struct Activities {
     heap: Vec<Variable>,
     /// By variable: where it stands in the heap.
     places: Vec<Option<usize>>,
+    is_input: Vec<bool>,
     step: f64,
 }
 
@@ -18,6 +19,7 @@ impl Default for Activities {
             scores: Vec::new(),
             heap: Vec::new(),
             places: Vec::new(),
+            is_input: Vec::new(),
             step: 1.0,
         }
     }
@@ -27,15 +29,23 @@ const DECAY: f64 = 0.95;
 const LARGEST: f64 = 1e100;
 
 impl Activities {
-    /// Adds a variable that was just made.
-    pub(super) fn add(&mut self, variable: Variable) {
+    /// Adds a variable that was just made. Only inputs are decided unless others are offered.
+    pub(super) fn add(&mut self, variable: Variable, is_input: bool) {
         self.scores.push(0.0);
         self.places.push(None);
+        self.is_input.push(is_input);
         self.restore(variable);
     }
 
-    /// Puts a variable back that was popped.
+    /// Puts an input back that was popped.
     pub(super) fn restore(&mut self, variable: Variable) {
+        if self.is_input[variable.index()] {
+            self.offer(variable);
+        }
+    }
+
+    /// Lets a variable be decided, whether it is an input or not.
+    pub(super) fn offer(&mut self, variable: Variable) {
         if self.places[variable.index()].is_none() {
             self.heap.push(variable);
             self.places[variable.index()] = Some(self.heap.len() - 1);
@@ -89,43 +99,40 @@ impl Activities {
         a > b || (a == b && left < right)
     }
 
-    fn swap(&mut self, a: usize, b: usize) {
-        self.heap.swap(a, b);
-        for place in [a, b] {
-            self.places[self.heap[place].index()] = Some(place);
-        }
-    }
-
     fn rise(&mut self, mut place: usize) {
+        let rising = self.heap[place];
         while place > 0 {
             let parent = (place - 1) / 2;
-            if !self.is_before(self.heap[place], self.heap[parent]) {
-                return;
+            if !self.is_before(rising, self.heap[parent]) {
+                break;
             }
-            self.swap(place, parent);
+            self.heap[place] = self.heap[parent];
+            self.places[self.heap[place].index()] = Some(place);
             place = parent;
         }
+        self.heap[place] = rising;
+        self.places[rising.index()] = Some(place);
     }
 
     fn sink(&mut self, mut place: usize) {
+        let sinking = self.heap[place];
         loop {
-            let children = [2 * place + 1, 2 * place + 2].into_iter();
-            let best = children
-                .filter(|child| *child < self.heap.len())
-                .reduce(|a, b| {
-                    if self.is_before(self.heap[b], self.heap[a]) {
-                        b
-                    } else {
-                        a
-                    }
-                });
-            match best {
-                Some(child) if self.is_before(self.heap[child], self.heap[place]) => {
-                    self.swap(place, child);
-                    place = child;
-                }
-                _ => return,
+            let mut child = 2 * place + 1;
+            if child >= self.heap.len() {
+                break;
             }
+            let right = child + 1;
+            if right < self.heap.len() && self.is_before(self.heap[right], self.heap[child]) {
+                child = right;
+            }
+            if !self.is_before(self.heap[child], sinking) {
+                break;
+            }
+            self.heap[place] = self.heap[child];
+            self.places[self.heap[place].index()] = Some(place);
+            place = child;
         }
+        self.heap[place] = sinking;
+        self.places[sinking.index()] = Some(place);
     }
 }

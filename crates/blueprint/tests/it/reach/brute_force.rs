@@ -38,12 +38,14 @@ fn places(blueprint: &Value) -> Vec<(&'static str, Vec<Value>)> {
                 json!({"git": {"url": "x"}}),
                 json!({"git": {"url": "y"}}),
                 json!({"git": {"url": "z"}}),
+                json!({"git": {"url": "not a label"}}),
             ],
         ),
         ("/spec/params", vec![json!([])]),
     ];
     if is_workload {
-        places.push(("/spec/image", [vec![Value::Null], texts()].concat()));
+        let other = vec![Value::Null, json!("not a label")];
+        places.push(("/spec/image", [other, texts()].concat()));
     }
     let is_asked = |pointer: &str| match pointer {
         "/metadata/labels/a" => text.contains("\"a\"") || text.contains("metadata.labels"),
