@@ -49,6 +49,13 @@ impl FieldPath {
         self.step(Segment::Index(index))
     }
 
+    /// Returns the path to what this is part of; of the root, the root.
+    #[must_use]
+    pub fn parent(&self) -> Self {
+        let above = self.0.len().saturating_sub(1);
+        Self(self.0[..above].to_vec())
+    }
+
     /// Returns the path to what `below` leads to from here.
     #[must_use]
     pub fn join(&self, below: &Self) -> Self {
@@ -92,6 +99,7 @@ mod tests {
             "spec.resources[0].templateRef.options[1].selector"
         );
         assert_eq!(FieldPath::default().to_string(), "");
+        assert_eq!(option.field("selector").parent(), option);
         assert_eq!(
             option.join(&FieldPath::default().field("a")),
             option.field("a")

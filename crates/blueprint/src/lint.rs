@@ -20,7 +20,7 @@ use crate::loose;
 use crate::owner::OwnerKind;
 use crate::reach::Budget;
 use crate::selection::Plan;
-use crate::shape;
+use crate::shape::{self, Misfit, MisfitKind};
 use crate::template::TemplateKind;
 
 pub use crate::admission::Severity;
@@ -101,9 +101,14 @@ fn lint_stored(object: &Value) -> Vec<Finding> {
     // What the schema says about a place is better than that it cannot be read.
     refusals.retain(|refusal| refusal.rule != Rule::Malformed || !has_misfit);
     let said_by_rules: HashSet<&FieldPath> = refusals.iter().map(|refusal| &refusal.path).collect();
+    let is_said = |misfit: &&Misfit| {
+        let is_short = matches!(misfit.kind, MisfitKind::TooShort(_));
+        said_by_rules.contains(&misfit.path)
+            || (is_short && said_by_rules.contains(&misfit.path.parent()))
+    };
     let of_schema = misfits
         .iter()
-        .filter(|misfit| !said_by_rules.contains(&misfit.path))
+        .filter(|misfit| !is_said(misfit))
         .map(|misfit| {
             let (message, path) = (misfit.to_string(), misfit.path.clone());
             if misfit.is_unknown_field() {
@@ -186,5 +191,88 @@ impl Finding {
     /// Returns whether a cluster refuses it, or no owner can use it.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(object: Value) -> Vec<(Severity, &'static str, String)> {
+        let findings = lint(&object, Budget::default()).expect("a kind that is checked");
+        let findings = findings.into_iter();
+        findings
+            .map(|found| (found.severity, found.code, found.path.to_string()))
+            .collect()
+    }
+
+    fn blueprint(kind: &str, resources: Value) -> Value {
+        json!({
+            "apiVersion": "carto.run/v1alpha1", "kind": kind, "metadata": {"name": "b"},
+            "spec": {"selector": {"type": "web"}, "resources": resources},
+        })
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_once_and_by_its_place() {
+        let resources =
+            json!([{"name": "a", "templateRef": {"kind": "ClusterTemplate", "name": 1}}]);
+        let place = "spec.resources[0].templateRef.name".to_owned();
+        assert_eq!(
+            found(blueprint("ClusterSupplyChain", resources)),
+            [(Severity::Error, "schema", place)]
+        );
+    }
+
+    #[test]
+    fn a_rule_is_not_repeated_by_the_schema() {
+        let options = json!([{"name": "x", "selector": {"matchLabels": {"a": "b"}}}]);
+        let resources =
+            json!([{"name": "a", "templateRef": {"kind": "ClusterTemplate", "options": options}}]);
+        let place = "spec.resources[0].templateRef".to_owned();
+        assert_eq!(
+            found(blueprint("ClusterSupplyChain", resources)),
+            [(Severity::Error, "template-ref", place)]
+        );
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_an_error_though_cartographer_stored_it() {
+        let resources = json!([
+            {"name": "a", "templateRef": {"kind": "ClusterConfigTemplate", "name": "t"}},
+            {"name": "b", "templateRef": {"kind": "ClusterTemplate", "name": "t"},
+             "sources": [{"name": "in", "resource": "a"}]},
+        ]);
+        let findings = found(blueprint("ClusterDelivery", resources));
+        assert!(findings.contains(&(
+            Severity::Error,
+            "kind-mismatch",
+            "spec.resources[0].name".to_owned()
+        )));
+    }
+
+    #[test]
+    fn other_kinds_and_groups_are_left_alone() {
+        let other_group = json!({"apiVersion": "v1", "kind": "ClusterTemplate"});
+        for object in [
+            json!({"kind": "Workload"}),
+            other_group,
+            json!([]),
+            json!({}),
+        ] {
+            assert_eq!(lint(&object, Budget::default()), None);
+        }
+    }
+
+    #[test]
+    fn every_code_is_explained_once() {
+        let codes: HashSet<&str> = CATALOGUE.iter().map(|info| info.code).collect();
+        assert_eq!(codes.len(), CATALOGUE.len());
     }
 }

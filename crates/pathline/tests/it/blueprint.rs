@@ -60,6 +60,10 @@ fn json_of(output: &Output) -> Value {
         .unwrap_or_else(|_| panic!("stdout is not JSON: {output:?}"))
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 fn workload(labels: Value, spec: Value) -> String {
     let metadata = json!({"name": "app", "labels": labels});
     json!({"apiVersion": "carto.run/v1alpha1", "kind": "Workload", "metadata": metadata, "spec": spec})

@@ -5,7 +5,7 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pathline_blueprint::document::{Lines, Position};
 use pathline_blueprint::lint::{self, Finding, Severity};
@@ -81,11 +81,16 @@ fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         };
         files.extend(below.into_iter().filter(|file| !is_test(file)));
     }
+    if files.is_empty() {
+        return Err(Failure::new("there are no YAML files in what was given")
+            .with_hint("files of a directory are checked if their names end in `.yaml` or `.yml`")
+            .with_exit(Exit::Usage));
+    }
     Ok(files)
 }
 
 impl LintReport {
-    fn add_file(&mut self, path: &PathBuf, tell: bool) -> Result<(), Error> {
+    fn add_file(&mut self, path: &Path, tell: bool) -> Result<(), Error> {
         let (name, text) = source::read_text(path)?;
         let mut findings = match SourceFile::parse(name, text) {
             Ok(file) => {

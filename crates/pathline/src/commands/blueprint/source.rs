@@ -1,5 +1,7 @@
 //! What an author has in files: blueprints, templates, owners.
 
+mod error;
+
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,7 +17,8 @@ use pathline_blueprint::shape::{self, Misfit, MisfitKind};
 use serde_json::{Map, Value};
 
 use crate::cli::BlueprintFileArgs;
-use crate::report::{Exit, Hint};
+
+pub(super) use self::error::{Error, Missing, Unreadable};
 
 /// More than any blueprint; what is larger was hardly meant.
 const BYTES_MAX: u64 = 64 << 20;
@@ -31,101 +34,14 @@ pub(super) struct SourceFile {
     pub(super) documents: Vec<Document>,
 }
 
-/// Why the answer cannot be known.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
-    #[error("cannot read {name}")]
-    File {
-        name: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{name} is larger than {} MB", BYTES_MAX >> 20)]
-    TooLarge { name: String },
-    #[error("{name} is not UTF-8")]
-    NotText { name: String },
-    #[error("{name}:{}:{}: {}", source.position.line, source.position.column, source.kind)]
-    Syntax {
-        name: String,
-        source: document::ReadError,
-    },
-    #[error("{place}: {message}")]
-    Object { place: String, message: String },
-    #[error("the blueprint `{blueprint}` of {name} leads nowhere")]
-    Fault {
-        name: String,
-        blueprint: String,
-        #[source]
-        source: Fault,
-    },
-}
-
-/// Why a file does not hold what was asked for.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Missing {
-    #[error("{name} holds no blueprint, but {found}")]
-    Blueprint { name: String, found: String },
-    #[error("{name} holds no blueprint named `{wanted}`, but {}", quoted(.names))]
-    NamedBlueprint {
-        name: String,
-        wanted: String,
-        names: Vec<String>,
-    },
-    #[error("{name} holds several blueprints: {}", quoted(.names))]
-    SeveralBlueprints { name: String, names: Vec<String> },
-    #[error("{name} holds no {wanted}, but {found}")]
-    Owner {
-        name: String,
-        wanted: &'static str,
-        found: String,
-    },
-    #[error("{name} holds several owners: {}", quoted(.names))]
-    SeveralOwners { name: String, names: Vec<String> },
-}
-
-/// Why there is no blueprint or no owner.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    #[error(transparent)]
-    Unreadable(#[from] Unreadable),
-    #[error(transparent)]
-    Missing(#[from] Missing),
-}
-
-impl Hint for Error {
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Unreadable(Unreadable::Fault { .. }) => {
-                "`pathline blueprint lint` shows everything that is wrong with it"
-            }
-            Self::Unreadable(_) => return None,
-            Self::Missing(Missing::Blueprint { .. }) => {
-                "a blueprint is a ClusterSupplyChain or a ClusterDelivery of carto.run/v1alpha1"
-            }
-            Self::Missing(Missing::NamedBlueprint { .. } | Missing::SeveralBlueprints { .. }) => {
-                "`--name NAME` says which one"
-            }
-            Self::Missing(Missing::Owner { .. }) => {
-                "supply chains are for Workloads, deliveries for Deliverables"
-            }
-            Self::Missing(Missing::SeveralOwners { .. }) => "give a file with one of them",
-        };
-        Some(hint.to_owned())
-    }
-
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Unreadable(_) => Exit::Unknown,
-            Self::Missing(_) => Exit::Usage,
-        }
-    }
-}
-
 impl SourceFile {
     /// Reads a file, or the standard input.
     pub(super) fn read(path: &Path) -> Result<Self, Unreadable> {
         let (name, text) = read_text(path)?;
-        Self::parse(name, text).map_err(|(name, _, source)| Unreadable::Syntax { name, source })
+        Self::parse(name, text).map_err(|(name, _, error)| Unreadable::Syntax {
+            name,
+            source: Box::new(error),
+        })
     }
 
     /// Finds the documents of a text; what cannot be read is given back.
@@ -275,7 +191,7 @@ pub(super) fn fault(file: &Path, blueprint: &Blueprint, source: Fault) -> Error 
     let fault = Unreadable::Fault {
         name: file.display().to_string(),
         blueprint: blueprint.name.clone(),
-        source,
+        source: Box::new(source),
     };
     fault.into()
 }
@@ -378,11 +294,6 @@ fn object_name(document: &Document) -> &str {
 fn object_names(documents: &[&Document]) -> Vec<String> {
     let names = documents.iter().map(|document| object_name(document));
     names.map(str::to_owned).collect()
-}
-
-fn quoted(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 /// Returns an error and its causes in one line.

@@ -100,6 +100,9 @@ fn what_is_not_yaml_is_an_error_of_lint_with_its_place() {
     assert_eq!(findings[1]["message"], "the key `a` is there twice");
     let missing = scratch.run(&["lint", "-f", "missing.yaml"]);
     assert_eq!(missing.status.code(), Some(3));
+    let nothing = Scratch::new(&[("notes.txt", "")]).run(&["lint", "-f", "."]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(stderr(&nothing).contains("there are no YAML files"));
 }
 
 #[test]
