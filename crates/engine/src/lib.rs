@@ -42,10 +42,10 @@ use crate::lease::Candidate;
 use crate::selected::Selections;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
-use crate::ytt::Renderer;
 
 pub use crate::lease::Election;
 pub use crate::metrics::Metrics;
+pub use crate::ytt::Renderer;
 
 /// The name under which Pathline owns the fields it writes.
 pub const FIELD_MANAGER: &str = "pathline";

@@ -31,7 +31,7 @@ const COMPLAINT_LIMIT: u64 = 32 * 1024;
 const SIDE_BY_SIDE: usize = 4;
 
 /// Renders templates.
-pub(crate) struct Renderer {
+pub struct Renderer {
     program: PathBuf,
     time_limit: Duration,
     places: Semaphore,
@@ -39,7 +39,7 @@ pub(crate) struct Renderer {
 
 impl Renderer {
     /// Takes this ytt, or the one on the `PATH`.
-    pub(crate) fn new(program: Option<PathBuf>) -> Self {
+    pub fn new(program: Option<PathBuf>) -> Self {
         Self {
             program: program.unwrap_or_else(|| PathBuf::from("ytt")),
             time_limit: TIME_LIMIT,
@@ -48,7 +48,7 @@ impl Renderer {
     }
 
     /// Renders the object of a stamp, ready to be written.
-    pub(crate) async fn render(&self, stamp: &Stamp<'_>) -> Result<Value, Error> {
+    pub async fn render(&self, stamp: &Stamp<'_>) -> Result<Value, Error> {
         match &stamp.template.body {
             Body::Ytt(template) => {
                 let values = stamp.plain_context();

@@ -5,6 +5,7 @@ mod blueprint;
 mod controller;
 mod keys;
 mod lineage;
+mod template;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ pub(crate) use self::blueprint::{
 pub(crate) use self::controller::ControllerArgs;
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
 pub(crate) use self::lineage::{LineageArgs, LineageCommand, SimulateArgs};
+pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -172,6 +174,10 @@ pub(crate) enum Command {
     /// which resources are stamped. These commands need no cluster.
     #[command(after_help = blueprint::EXAMPLES)]
     Blueprint(BlueprintArgs),
+
+    /// Check templates before anything is stamped from them
+    #[command(after_help = template::EXAMPLES)]
+    Template(TemplateArgs),
 
     /// Say what exactly changed in a configuration, key by key
     ///

@@ -9,6 +9,7 @@ mod keys;
 mod lineage;
 mod man;
 mod site;
+mod template;
 mod up;
 
 use crate::cli::{Cli, Command};
@@ -23,6 +24,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args, &cli.log).await,
         Command::Site(args) => site::run(&args, &cli.log).await,
         Command::Blueprint(args) => blueprint::run(&args.command),
+        Command::Template(args) => template::run(&args.command).await,
         Command::Keys(args) => keys::run(&args.command),
         Command::Lineage(args) => lineage::run(&args.command),
         Command::Completions(args) => completions::run(&args),

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 22] = [
     "up",
     "controller",
     "crds",
@@ -18,6 +18,8 @@ pub(crate) const COMMANDS: [&str; 20] = [
     "blueprint lint",
     "blueprint graph",
     "blueprint test",
+    "template",
+    "template test",
     "keys",
     "keys canon",
     "keys diff",

@@ -1,0 +1,288 @@
+//! The controller on a real cluster: its webhook, and the rights it is installed with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pathline_testkit::kube::{Options, RealCluster};
+use pathline_testkit::repository_root;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::kubectl::{BAD_CHAIN, Kubectl, SUITE, binaries};
+use crate::program::{Running, run, stderr, stdout};
+
+/// The service account of the installed controller.
+const ACCOUNT: &str = "system:serviceaccount:pathline-system:pathline";
+
+/// A workload that is Ready as soon as its ConfigMap is stamped, under an account that may do just that.
+const STORY: &str = "
+apiVersion: v1
+kind: Namespace
+metadata: {name: story}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: stamper, namespace: story}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: stamper, namespace: story}
+rules:
+  - apiGroups: ['']
+    resources: [configmaps]
+    verbs: [get, list, watch, create, update, patch, delete]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: stamper, namespace: story}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: stamper}
+subjects: [{kind: ServiceAccount, name: stamper, namespace: story}]
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: story}
+spec:
+  healthRule: {alwaysHealthy: {}}
+  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: stamped}
+    data: {image: $(workload.spec.image)$}
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterSupplyChain
+metadata: {name: story}
+spec:
+  selector: {type: story}
+  resources: [{name: run, templateRef: {kind: ClusterTemplate, name: story}}]
+---
+apiVersion: carto.run/v1alpha1
+kind: Workload
+metadata: {name: app, namespace: story, labels: {type: story}}
+spec: {serviceAccountName: stamper, image: registry.example.com/app}
+";
+
+/// One test, because a webhook is everybody's on a cluster.
+#[tokio::test]
+async fn a_real_cluster_is_served_with_the_rights_of_the_manifests() {
+    let Some(binaries) = binaries() else { return };
+    let mut options = Options::default();
+    options.controllers = &[
+        "clusterrole-aggregation-controller",
+        "garbage-collector-controller",
+        "namespace-controller",
+        "serviceaccount-controller",
+    ];
+    let Some(cluster) = RealCluster::shared(SUITE, options).await else {
+        return;
+    };
+    let kubectl = Kubectl {
+        binaries: &binaries,
+        kubeconfig: cluster.kubeconfig(),
+    };
+    controller_needs_the_kinds(&kubectl);
+    the_webhook_refuses_and_warns(&kubectl).await;
+    manifests_grant_what_is_needed_and_no_more(&kubectl);
+}
+
+fn controller_needs_the_kinds(kubectl: &Kubectl<'_>) {
+    let kubeconfig = kubectl.kubeconfig.to_str().unwrap();
+    let too_early = run(&[
+        "controller",
+        "--kubeconfig",
+        kubeconfig,
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    let message = stderr(&too_early);
+    assert!(
+        message.contains("the cluster lacks these kinds"),
+        "{message}"
+    );
+    assert!(
+        message.contains("pathline crds | kubectl apply"),
+        "{message}"
+    );
+    kubectl.assert_installs_the_kinds();
+}
+
+async fn the_webhook_refuses_and_warns(kubectl: &Kubectl<'_>) {
+    let (controller, ready) = start_controller(kubectl.kubeconfig, "default", "enforce");
+    kubectl.assert_refuses(BAD_CHAIN);
+    let good = BAD_CHAIN.replace("      sources: [{name: source, resource: nobody}]\n", "");
+    let stored = kubectl.apply(&good);
+    assert!(stored.status.success(), "{}", stderr(&stored));
+    assert_ready(ready["url"].as_str().unwrap()).await;
+    stop(controller);
+
+    let (controller, _) = start_controller(kubectl.kubeconfig, "default", "warn");
+    kubectl.assert_warns(BAD_CHAIN);
+    stop(controller);
+    kubectl.run(
+        &["delete", "validatingwebhookconfiguration", "pathline"],
+        "",
+    );
+}
+
+/// The controller runs as its service account, which has the rights of the manifests and no others.
+fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
+    let manifests = repository_root().join("deploy/kustomize");
+    let installed = kubectl.run(
+        &[
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            "-k",
+            manifests.to_str().unwrap(),
+        ],
+        "",
+    );
+    assert!(installed.status.success(), "{}", stderr(&installed));
+    let may = |verb: &str, what: &str| {
+        let answer = kubectl.run(
+            &[
+                "auth",
+                "can-i",
+                verb,
+                what,
+                "--all-namespaces",
+                "--as",
+                ACCOUNT,
+            ],
+            "",
+        );
+        stdout(&answer).trim() == "yes"
+    };
+    let wait = [
+        "wait",
+        "--for=jsonpath={.rules[0]}",
+        "clusterrole/pathline-controller",
+        "--timeout=60s",
+    ];
+    let aggregated = kubectl.run(&wait, "");
+    assert!(aggregated.status.success(), "{}", stderr(&aggregated));
+    assert!(may("watch", "workloads.carto.run"));
+    for (verb, what) in [
+        ("list", "secrets"),
+        ("get", "secrets"),
+        ("create", "configmaps"),
+        ("create", "pods"),
+    ] {
+        assert!(!may(verb, what), "the controller may {verb} {what}");
+    }
+
+    let directory = tempfile::tempdir().unwrap();
+    let kubeconfig = kubeconfig_of_the_account(kubectl, directory.path());
+    let (controller, _) = start_controller(&kubeconfig, "pathline-system", "enforce");
+    kubectl.assert_refuses(BAD_CHAIN);
+    let applied = kubectl.apply(STORY);
+    assert!(applied.status.success(), "{}", stderr(&applied));
+    let wait = [
+        "wait",
+        "--for=condition=Ready",
+        "workload/app",
+        "-n",
+        "story",
+        "--timeout=90s",
+    ];
+    let ready = kubectl.run(&wait, "");
+    assert!(ready.status.success(), "{}", stderr(&ready));
+    stop(controller);
+    kubectl.run(
+        &["delete", "validatingwebhookconfiguration", "pathline"],
+        "",
+    );
+}
+
+/// Writes a kubeconfig that proves to be the controller's service account, by a token.
+fn kubeconfig_of_the_account(kubectl: &Kubectl<'_>, directory: &Path) -> PathBuf {
+    let path = directory.join("kubeconfig");
+    std::fs::copy(kubectl.kubeconfig, &path).unwrap();
+    let token = kubectl.run(
+        &["create", "token", "pathline", "-n", "pathline-system"],
+        "",
+    );
+    let token = format!("--token={}", stdout(&token).trim());
+    for arguments in [
+        vec!["config", "set-credentials", "controller", &token],
+        vec!["config", "set-context", "--current", "--user=controller"],
+    ] {
+        let set = Command::new(kubectl.binaries.program("kubectl"))
+            .arg("--kubeconfig")
+            .arg(&path)
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(set.status.success(), "{}", stderr(&set));
+    }
+    path
+}
+
+/// Starts the controller on a cluster, reachable for its webhook.
+fn start_controller(kubeconfig: &Path, namespace: &str, admission: &str) -> (Running, Value) {
+    let mut controller = Running::start(&[
+        "controller",
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+        "--namespace",
+        namespace,
+        "--listen",
+        "127.0.0.1:0",
+        "--webhook",
+        "https://127.0.0.1:0",
+        "--webhook-listen",
+        "127.0.0.1:0",
+        "--admission",
+        admission,
+        "-o",
+        "json",
+    ]);
+    let ready = controller.json();
+    (controller, ready)
+}
+
+fn stop(controller: Running) {
+    controller.signal(Signal::TERM);
+    let ended = controller.wait();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+async fn assert_ready(url: &str) {
+    let address = url.trim_start_matches("http://");
+    for (path, expected) in [
+        ("/healthz", "200 OK"),
+        ("/readyz", "200 OK"),
+        ("/metrics", "pathline_build"),
+    ] {
+        let answer = get(address, path).await;
+        assert!(answer.contains(expected), "{path}: {answer}");
+    }
+}
+
+async fn get(address: &str, path: &str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(address)
+        .await
+        .expect("the door is open");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream
+        .write_all(request.as_bytes())
+        .await
+        .expect("it listens");
+    let mut answer = String::new();
+    stream
+        .read_to_string(&mut answer)
+        .await
+        .expect("it answers");
+    answer
+}
+
+#[test]
+fn the_manifests_install_the_kinds_this_version_has() {
+    let kept = repository_root().join("deploy/crds/crds.yaml");
+    let kinds = stdout(&run(&["crds"]));
+    assert!(
+        std::fs::read_to_string(&kept).unwrap() == kinds,
+        "deploy/crds/crds.yaml is out of date; `pathline crds > deploy/crds/crds.yaml`"
+    );
+}
