@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::*;
-use crate::tls::Authority;
+use crate::tls::{Authority, names_of};
 
 /// The longest any test waits for what should take a fraction of it.
 const AT_MOST: Duration = Duration::from_secs(30);
@@ -108,7 +108,7 @@ impl Server {
         let authority = Arc::new(Authority::open(directory.path()).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let tls = authority.server_config(address.ip()).unwrap();
+        let tls = authority.server_config(names_of(address.ip())).unwrap();
         let (dropped, notices) = mpsc::unbounded_channel();
         let shutdown = CancellationToken::new();
         let ended = tokio::spawn(serve(

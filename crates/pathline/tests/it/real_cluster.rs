@@ -1,5 +1,7 @@
 //! The controller on a real cluster: its webhook, and the rights it is installed with.
 
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -66,13 +68,15 @@ spec: {serviceAccountName: stamper, image: registry.example.com/app}
 #[tokio::test]
 async fn a_real_cluster_is_served_with_the_rights_of_the_manifests() {
     let Some(binaries) = binaries() else { return };
-    let mut options = Options::default();
-    options.controllers = &[
-        "clusterrole-aggregation-controller",
-        "garbage-collector-controller",
-        "namespace-controller",
-        "serviceaccount-controller",
-    ];
+    let options = Options {
+        controllers: &[
+            "clusterrole-aggregation-controller",
+            "garbage-collector-controller",
+            "namespace-controller",
+            "serviceaccount-controller",
+        ],
+        ..Options::default()
+    };
     let Some(cluster) = RealCluster::shared(SUITE, options).await else {
         return;
     };
