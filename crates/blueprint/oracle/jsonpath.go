@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"k8s.io/client-go/util/jsonpath"
 )
 
-type search struct {
+type question struct {
 	Path string          `json:"path"`
 	Data json.RawMessage `json:"data"`
 }
@@ -20,28 +21,49 @@ type finding struct {
 	Value   any    `json:"value"`
 	Missing bool   `json:"missing"`
 	Error   string `json:"error"`
+	// Whether the same search found something else another time, because Go shuffles its maps, or
+	// ended in a panic: nobody relies on either.
+	Unstable bool `json:"unstable"`
 }
 
-var errMissing = errors.New("jsonpath returned empty list")
+// How often a search is repeated to find out whether it is stable.
+const attempts = 6
+
+var (
+	errMissing  = errors.New("jsonpath returned empty list")
+	errPanicked = errors.New("panicked")
+)
 
 // answerPath takes an expression and an object, and returns the one value the expression leads to.
-func answerPath(question []byte) (any, error) {
-	var asked search
-	if err := json.Unmarshal(question, &asked); err != nil {
+func answerPath(line []byte) (any, error) {
+	var asked question
+	if err := json.Unmarshal(line, &asked); err != nil {
 		return nil, err
 	}
 	data, err := decode(asked.Data)
 	if err != nil {
 		return nil, err
 	}
-	value, err := find(asked.Path, data)
-	if errors.Is(err, errMissing) {
-		return finding{Missing: true}, nil
+	answer := search(asked.Path, data)
+	for range attempts {
+		if !reflect.DeepEqual(search(asked.Path, data), answer) {
+			answer.Unstable = true
+		}
 	}
-	if err != nil {
-		return finding{Error: err.Error()}, nil
+	return answer, nil
+}
+
+func search(path string, data any) finding {
+	value, err := find(path, data)
+	switch {
+	case errors.Is(err, errMissing):
+		return finding{Missing: true}
+	case errors.Is(err, errPanicked):
+		return finding{Unstable: true}
+	case err != nil:
+		return finding{Error: err.Error()}
 	}
-	return finding{Value: value}, nil
+	return finding{Value: value}
 }
 
 // find follows a path by the rules of Cartographer: braces and the first dot may be left out, keys
@@ -49,7 +71,7 @@ func answerPath(question []byte) (any, error) {
 func find(path string, data any) (value any, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("panicked: %v", panicked)
+			err = errPanicked
 		}
 	}()
 	if path == "" {

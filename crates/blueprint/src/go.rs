@@ -35,17 +35,32 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
+        Value::Number(number) if is_integer(number) => "int64",
+        Value::Number(_) => "float64",
         Value::String(_) => "string",
         Value::Array(_) => "[]interface {}",
         Value::Object(_) => "map[string]interface {}",
     }
 }
 
+/// Describes a character as Go's `%#U` does: by its number and, if it can be seen, itself.
+pub(crate) fn describe(c: char) -> String {
+    let code = u32::from(c);
+    if c == ' ' || !(c.is_control() || c.is_whitespace()) {
+        format!("U+{code:04X} '{c}'")
+    } else {
+        format!("U+{code:04X}")
+    }
+}
+
+/// Tells whether Kubernetes reads a number as an integer; one beyond 64 bits is a float.
+pub(crate) fn is_integer(number: &serde_json::Number) -> bool {
+    number.as_i64().is_some()
+}
+
 fn print_number(number: &serde_json::Number) -> String {
     match number.as_f64() {
-        Some(float) if number.is_f64() => format_float(float),
+        Some(float) if !is_integer(number) => format_float(float),
         _ => number.to_string(),
     }
 }

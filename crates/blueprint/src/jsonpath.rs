@@ -78,10 +78,7 @@ impl JsonPath {
 
     /// Returns the results of each block in turn; a block of plain text results in that text.
     pub fn find<'v>(&self, data: &'v Value) -> Result<Vec<Vec<Cow<'v, Value>>>, EvalError> {
-        self.blocks
-            .iter()
-            .map(|block| eval::block(block, data))
-            .collect()
+        eval::find(&self.blocks, data)
     }
 
     /// Returns the results of the first block, which is how printer columns read a path.

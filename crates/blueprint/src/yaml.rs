@@ -1,116 +1,63 @@
 //! Values as Go's `gopkg.in/yaml.v3` writes them.
 //!
 //! Previews and digests of outputs are taken from this text, so every blank counts: blocks are
-//! indented by four, but by two after a dash; keys sort naturally; numbers are floats.
+//! indented by four, but by two after a dash; keys sort naturally; numbers are floats. Where that
+//! library does something strange with strange texts, it is done here too.
 
+mod emitter;
 mod keys;
-mod scalar;
+mod resolve;
+mod style;
+mod timestamp;
 
 use serde_json::Value;
 
+use self::emitter::{Emitter, Place};
 use crate::go;
-
-/// Blocks are indented to the next multiple of this.
-const INDENT: usize = 4;
 
 /// Writes a value as a YAML document, which ends with a line break.
 pub(crate) fn document(value: &Value) -> String {
-    let mut text = String::new();
-    Writer { text: &mut text }.node(value, Place::Root);
-    text
+    let mut emitter = Emitter::new();
+    node(&mut emitter, value, Place::Block);
+    emitter.finish()
 }
 
-/// Where a node stands, which decides how deep what it contains is indented.
-#[derive(Clone, Copy)]
-enum Place {
-    Root,
-    MapValue(usize),
-    ListItem(usize),
-}
-
-impl Place {
-    /// The indentation of a block that stands here.
-    fn block_indent(self) -> usize {
-        match self {
-            Self::Root => 0,
-            Self::MapValue(indent) => INDENT * (indent / INDENT + 1),
-            Self::ListItem(indent) => indent + 2,
+fn node(emitter: &mut Emitter, value: &Value, place: Place) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let outer = emitter.indent(place);
+            entries(emitter, map);
+            emitter.restore(outer);
         }
-    }
-
-    /// The indentation of the lines of a text that stands here.
-    fn text_indent(self) -> usize {
-        match self {
-            Self::Root => INDENT,
-            Self::MapValue(_) | Self::ListItem(_) => self.block_indent(),
-        }
-    }
-}
-
-struct Writer<'t> {
-    text: &'t mut String,
-}
-
-impl Writer<'_> {
-    fn node(&mut self, value: &Value, place: Place) {
-        match value {
-            Value::Object(map) if !map.is_empty() => self.map(map, place),
-            Value::Array(list) if !list.is_empty() => self.list(list, place),
-            Value::String(text) => {
-                self.separate(place);
-                let block = scalar::write(text, place.text_indent());
-                self.text.push_str(&block);
+        Value::Array(list) if !list.is_empty() => {
+            let outer = emitter.indent(place);
+            for item in list {
+                emitter.start_line();
+                emitter.block_mark('-');
+                node(emitter, item, Place::Item);
             }
-            scalar => {
-                self.separate(place);
-                self.text.push_str(&plain(scalar));
-                self.text.push('\n');
-            }
+            emitter.restore(outer);
         }
+        Value::String(text) => emitter.scalar(text, style::of_value(text), place),
+        scalar => emitter.scalar(&plain(scalar), style::Style::Plain, place),
     }
+}
 
-    fn map(&mut self, map: &serde_json::Map<String, Value>, place: Place) {
-        let indent = place.block_indent();
-        let mut keys: Vec<&String> = map.keys().collect();
-        keys.sort_by(|left, right| keys::order(left, right));
-        for (position, key) in keys.into_iter().enumerate() {
-            self.start_entry(position, indent, place);
-            self.text.push_str(&scalar::key(key));
-            self.text.push(':');
-            self.node(&map[key], Place::MapValue(indent));
+fn entries(emitter: &mut Emitter, map: &serde_json::Map<String, Value>) {
+    let mut keys: Vec<&String> = map.keys().collect();
+    keys.sort_by(|left, right| keys::order(left, right));
+    for key in keys {
+        emitter.start_line();
+        if style::fits_before_colon(key) {
+            emitter.scalar(key, style::of_value(key), Place::Block);
+            emitter.colon();
+        } else {
+            emitter.block_mark('?');
+            emitter.scalar(key, style::of_value(key), Place::Block);
+            emitter.start_line();
+            emitter.block_mark(':');
         }
-    }
-
-    fn list(&mut self, list: &[Value], place: Place) {
-        let indent = place.block_indent();
-        for (position, item) in list.iter().enumerate() {
-            self.start_entry(position, indent, place);
-            self.text.push('-');
-            self.node(item, Place::ListItem(indent));
-        }
-    }
-
-    /// Starts an entry of a block: the first one stays in the line of the dash it belongs to.
-    fn start_entry(&mut self, position: usize, indent: usize, place: Place) {
-        match (position, place) {
-            (0, Place::Root) => {}
-            (0, Place::ListItem(_)) => self.text.push(' '),
-            (0, Place::MapValue(_)) => {
-                self.text.push('\n');
-                self.pad(indent);
-            }
-            _ => self.pad(indent),
-        }
-    }
-
-    fn separate(&mut self, place: Place) {
-        if !matches!(place, Place::Root) {
-            self.text.push(' ');
-        }
-    }
-
-    fn pad(&mut self, indent: usize) {
-        self.text.extend(std::iter::repeat_n(' ', indent));
+        node(emitter, &map[key], Place::Block);
     }
 }
 
@@ -174,5 +121,17 @@ b:
             document(&json!({"u": {"t": "x\n\n"}})),
             "u:\n    t: |+\n        x\n\n"
         );
+        assert_eq!(document(&json!(" a\nb\n")), "|4\n     a\n    b\n");
+        assert_eq!(document(&json!("\n")), "|4+\n");
+    }
+
+    #[test]
+    fn keys_that_cannot_stand_before_a_colon_get_a_question_mark() {
+        let value = json!({"a\nb": 1, "x".repeat(129): {"y1": ["z"]}});
+        let expected = format!(
+            "? |-\n    a\n    b\n: 1\n? {}\n:   y1:\n        - z\n",
+            "x".repeat(129)
+        );
+        assert_eq!(document(&value), expected);
     }
 }

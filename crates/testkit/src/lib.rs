@@ -21,12 +21,14 @@ pub mod kube;
 pub mod kuttl;
 mod leash;
 mod places;
+mod seed;
 mod skips;
 
 pub use git::git;
 pub use go_tools::go_tool;
 pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
+pub use seed::seed;
 pub use skips::skip;
 
 /// Says whether long versions of tests are wanted, by `PATHLINE_NIGHTLY=1`.

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::EvalError;
+use crate::go;
 
 /// Applies a comparison operator of a filter.
 pub(super) fn holds(left: &Value, operator: &str, right: &Value) -> Result<bool, EvalError> {
@@ -34,7 +35,7 @@ fn order(left: &Value, right: &Value, is_ordering: bool) -> Result<Ordering, Eva
 }
 
 fn order_numbers(left: &serde_json::Number, right: &serde_json::Number) -> Ordering {
-    match (left.as_i128(), right.as_i128()) {
+    match (left.as_i64(), right.as_i64()) {
         (Some(left), Some(right)) => left.cmp(&right),
         _ => left
             .as_f64()
@@ -54,8 +55,8 @@ enum Kind {
 fn kind(value: &Value) -> Result<Kind, EvalError> {
     match value {
         Value::Bool(_) => Ok(Kind::Bool),
-        Value::Number(number) if number.is_f64() => Ok(Kind::Float),
-        Value::Number(_) => Ok(Kind::Integer),
+        Value::Number(number) if go::is_integer(number) => Ok(Kind::Integer),
+        Value::Number(_) => Ok(Kind::Float),
         Value::String(_) => Ok(Kind::String),
         Value::Null | Value::Array(_) | Value::Object(_) => Err(EvalError::NotComparable),
     }

@@ -50,6 +50,9 @@ pub enum EvalError {
     /// A filter uses an operator that does not exist.
     #[error("unrecognized filter operator {0}")]
     UnrecognizedOperator(String),
+    /// An `{end}` without a `{range}`.
+    #[error("not in range, nothing to end")]
+    NothingToEnd,
     /// A bare word that is no keyword.
     #[error("unrecognized identifier {0}")]
     UnrecognizedIdentifier(String),
@@ -61,11 +64,30 @@ pub enum EvalError {
 /// Repeated descents multiply; this keeps a hostile path from filling the memory.
 const MAX_RESULTS: usize = 100_000;
 
-/// Evaluates one block of a template.
+/// Evaluates the blocks of a template.
+pub(super) fn find<'v>(blocks: &[Block], data: &'v Value) -> Result<Vec<Found<'v>>, EvalError> {
+    let found = Walk::default().find(blocks, 0, &Cow::Borrowed(data));
+    found.map_err(|failure| failure.why)
+}
+
+/// Evaluates one block of a template alone.
 pub(super) fn block<'v>(block: &Block, data: &'v Value) -> Result<Found<'v>, EvalError> {
-    match block {
-        Block::Text(text) => Ok(vec![Cow::Owned(Value::String(text.clone()))]),
-        Block::Steps(steps) => follow(steps, vec![Cow::Borrowed(data)]),
+    let found = Walk::default().block(block, &Cow::Borrowed(data));
+    found.map_err(|failure| failure.why)
+}
+
+/// Why a walk ended early.
+struct Failure {
+    why: EvalError,
+    /// Whether client-go has results in its hands all the same; a filter that asks for existence
+    /// looks at those and not at the error.
+    has_results: bool,
+}
+
+impl Failure {
+    fn with(found: &Found<'_>) -> impl FnOnce(EvalError) -> Self {
+        let has_results = !found.is_empty();
+        move |why| Self { why, has_results }
     }
 }
 
@@ -79,46 +101,202 @@ pub(super) fn names<'v>(steps: &[Step], data: &'v Value) -> Option<Option<&'v Va
     Some(found)
 }
 
-fn follow<'v>(steps: &[Step], input: Found<'v>) -> Result<Found<'v>, EvalError> {
-    steps.iter().try_fold(input, |input, step| {
-        let found = take(step, &input)?;
-        if found.len() > MAX_RESULTS {
-            Err(EvalError::TooManyResults)
-        } else {
-            Ok(found)
-        }
-    })
+/// The loops that `{range}` and `{end}` make, as far as they have been met.
+#[derive(Default)]
+struct Walk {
+    /// Loops that were opened and have not been entered.
+    opened: usize,
+    /// Loops that are being walked.
+    entered: usize,
+    /// Loops that were closed and have not been left.
+    closed: usize,
+    /// The block that closed a loop last.
+    last_end: Option<usize>,
 }
 
-fn take<'v>(step: &Step, input: &Found<'v>) -> Result<Found<'v>, EvalError> {
-    match step {
-        Step::Field(name) => Ok(input
-            .iter()
-            .filter_map(|value| field(value, name))
-            .collect()),
-        Step::Wildcard => Ok(input.iter().flat_map(children).collect()),
-        Step::Descend => descend(input),
-        Step::Slice(bounds) => slice_all(*bounds, input),
-        Step::Union(alternatives) => {
-            let mut found = Vec::new();
-            for steps in alternatives {
-                found.extend(follow(steps, input.clone())?);
+impl Walk {
+    fn find<'v>(
+        &mut self,
+        blocks: &[Block],
+        from: usize,
+        data: &Cow<'v, Value>,
+    ) -> Result<Vec<Found<'v>>, Failure> {
+        let mut found = Vec::new();
+        let mut at = from;
+        while let Some(block) = blocks.get(at) {
+            let results = self.block(block, data)?;
+            if self.closed > 0 && self.closed <= self.entered {
+                self.closed -= 1;
+                self.last_end = Some(at);
+                break;
             }
-            Ok(found)
+            if self.opened > 0 {
+                self.opened -= 1;
+                found.extend(self.repeat(blocks, at + 1, results)?);
+                at = self.last_end.filter(|end| *end > at).unwrap_or(at);
+            } else {
+                found.push(results);
+            }
+            if found.len() > MAX_RESULTS {
+                return Err(Failure::with(&Vec::new())(EvalError::TooManyResults));
+            }
+            at += 1;
         }
-        Step::Exists(steps) => filter(input, |item| {
-            Ok(follow(steps, vec![item]).is_ok_and(|found| !found.is_empty()))
-        }),
-        Step::Compare {
-            left,
-            operator,
-            right,
-        } => filter(input, |item| matches(left, operator, right, item)),
-        Step::Literal(text @ Value::String(_)) => Ok(vec![Cow::Owned(text.clone())]),
-        Step::Literal(value) => Ok(input.iter().map(|_| Cow::Owned(value.clone())).collect()),
-        Step::Identifier(name) => Err(EvalError::UnrecognizedIdentifier(name.clone())),
+        Ok(found)
+    }
+
+    /// Walks the inside of a loop for each value, and once for nothing if there is none.
+    fn repeat<'v>(
+        &mut self,
+        blocks: &[Block],
+        from: usize,
+        values: Found<'v>,
+    ) -> Result<Vec<Found<'v>>, Failure> {
+        self.entered += 1;
+        let mut found = Vec::new();
+        if values.is_empty() {
+            self.find(blocks, from, &NOTHING)?;
+        }
+        for value in values {
+            let data = if value.is_null() { NOTHING } else { value };
+            found.extend(self.find(blocks, from, &data)?);
+            if found.len() > MAX_RESULTS {
+                return Err(Failure::with(&Vec::new())(EvalError::TooManyResults));
+            }
+        }
+        self.entered -= 1;
+        Ok(found)
+    }
+
+    fn block<'v>(&mut self, block: &Block, data: &Cow<'v, Value>) -> Result<Found<'v>, Failure> {
+        match block {
+            Block::Text(text) => Ok(vec![Cow::Owned(Value::String(text.clone()))]),
+            Block::Steps(steps) => self.follow(steps, vec![data.clone()]),
+        }
+    }
+
+    fn follow<'v>(&mut self, steps: &[Step], input: Found<'v>) -> Result<Found<'v>, Failure> {
+        steps.iter().try_fold(input, |input, step| {
+            let found = self.take(step, &input)?;
+            if found.len() > MAX_RESULTS {
+                Err(Failure::with(&input)(EvalError::TooManyResults))
+            } else {
+                Ok(found)
+            }
+        })
+    }
+
+    fn take<'v>(&mut self, step: &Step, input: &Found<'v>) -> Result<Found<'v>, Failure> {
+        let fields = |name: &str| {
+            input
+                .iter()
+                .filter_map(|value| field(value, name))
+                .collect()
+        };
+        match step {
+            Step::Field(name) => Ok(fields(name)),
+            Step::Wildcard => Ok(input.iter().flat_map(children).collect()),
+            Step::Descend => descend(input).map_err(Failure::with(input)),
+            Step::Slice(bounds) => slice_all(*bounds, input).map_err(Failure::with(input)),
+            Step::Union(alternatives) => {
+                let mut found = Vec::new();
+                for steps in alternatives {
+                    let more = self.follow(steps, input.clone());
+                    found.extend(more.map_err(|failure| Failure::with(input)(failure.why))?);
+                }
+                Ok(found)
+            }
+            Step::Exists(steps) => self.filter(input, |walk, item| {
+                Ok(match walk.follow(steps, vec![item]) {
+                    Ok(found) => !found.is_empty(),
+                    Err(failure) => failure.has_results,
+                })
+            }),
+            Step::Compare {
+                left,
+                operator,
+                right,
+            } => self.filter(input, |walk, item| {
+                walk.matches(left, operator, right, &item)
+            }),
+            Step::Literal(text @ Value::String(_)) => Ok(vec![Cow::Owned(text.clone())]),
+            Step::Literal(value) => Ok(input.iter().map(|_| Cow::Owned(value.clone())).collect()),
+            Step::Identifier(name) => self.identifier(name, input),
+        }
+    }
+
+    fn identifier<'v>(&mut self, name: &str, input: &Found<'v>) -> Result<Found<'v>, Failure> {
+        match name {
+            "range" => {
+                self.opened += 1;
+                Ok(input.clone())
+            }
+            "end" if self.entered > 0 => {
+                self.closed += 1;
+                Ok(Vec::new())
+            }
+            "end" => Err(Failure::with(&Vec::new())(EvalError::NothingToEnd)),
+            other => {
+                let why = EvalError::UnrecognizedIdentifier(other.to_owned());
+                Err(Failure::with(input)(why))
+            }
+        }
+    }
+
+    fn filter<'v>(
+        &mut self,
+        input: &Found<'v>,
+        mut keeps: impl FnMut(&mut Self, Cow<'v, Value>) -> Result<bool, Refusal>,
+    ) -> Result<Found<'v>, Failure> {
+        let mut found = Vec::new();
+        for value in input {
+            let Cow::Borrowed(Value::Array(list)) = value else {
+                let why = EvalError::NotFilterable(go::print(value));
+                return Err(Failure::with(input)(why));
+            };
+            for item in list {
+                match keeps(self, Cow::Borrowed(item)) {
+                    Ok(true) => found.push(Cow::Borrowed(item)),
+                    Ok(false) => {}
+                    Err(Refusal::Operand(why)) => return Err(Failure::with(input)(why)),
+                    Err(Refusal::Comparison(why)) => return Err(Failure::with(&found)(why)),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn matches(
+        &mut self,
+        left: &[Step],
+        operator: &str,
+        right: &[Step],
+        item: &Cow<'_, Value>,
+    ) -> Result<bool, Refusal> {
+        let mut operand = |steps: &[Step]| {
+            let found = self.follow(steps, vec![item.clone()]);
+            operand(found.map_err(|failure| failure.why)?)
+        };
+        let Some(left) = operand(left).map_err(Refusal::Operand)? else {
+            return Ok(false);
+        };
+        let Some(right) = operand(right).map_err(Refusal::Operand)? else {
+            return Ok(false);
+        };
+        compare::holds(&left, operator, &right).map_err(Refusal::Comparison)
     }
 }
+
+/// Why a filter cannot decide about an item.
+enum Refusal {
+    /// One side of the comparison cannot be found out.
+    Operand(EvalError),
+    /// The sides cannot be compared.
+    Comparison(EvalError),
+}
+
+/// What a loop over nothing, or over null, is walked with. Nothing else that is owned is null.
+const NOTHING: Cow<'static, Value> = Cow::Owned(Value::Null);
 
 // Values that are not borrowed are literals and bytes, which have no fields and no items.
 fn field<'v>(value: &Cow<'v, Value>, name: &str) -> Option<Cow<'v, Value>> {
@@ -167,7 +345,7 @@ fn slice_all<'v>(bounds: Slice, input: &Found<'v>) -> Result<Found<'v>, EvalErro
     for value in input {
         let list = match value {
             Cow::Borrowed(Value::Array(list)) => list,
-            value if value.is_null() => continue,
+            Cow::Borrowed(Value::Null) => continue,
             value => return Err(EvalError::NotAnArray(go::type_name(value))),
         };
         let Some((start, end, step)) = resolve(bounds, list.len())? else {
@@ -222,39 +400,6 @@ fn resolve(bounds: Slice, length: usize) -> Result<Option<(usize, usize, usize)>
         (Some(start), Some(end), Some(step)) => Ok(Some((start, end, step))),
         _ => Err(EvalError::BadStep),
     }
-}
-
-fn filter<'v>(
-    input: &Found<'v>,
-    mut keeps: impl FnMut(Cow<'v, Value>) -> Result<bool, EvalError>,
-) -> Result<Found<'v>, EvalError> {
-    let mut found = Vec::new();
-    for value in input {
-        let Cow::Borrowed(Value::Array(list)) = value else {
-            return Err(EvalError::NotFilterable(go::print(value)));
-        };
-        for item in list {
-            if keeps(Cow::Borrowed(item))? {
-                found.push(Cow::Borrowed(item));
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn matches(
-    left: &[Step],
-    operator: &str,
-    right: &[Step],
-    item: Cow<'_, Value>,
-) -> Result<bool, EvalError> {
-    let Some(left) = operand(follow(left, vec![item.clone()])?)? else {
-        return Ok(false);
-    };
-    let Some(right) = operand(follow(right, vec![item])?)? else {
-        return Ok(false);
-    };
-    compare::holds(&left, operator, &right)
 }
 
 fn operand(found: Found<'_>) -> Result<Option<Cow<'_, Value>>, EvalError> {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::go;
+
 /// Part of a template: plain text, or the steps between two braces.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Block {
@@ -70,7 +72,7 @@ pub enum ParseError {
     #[error("invalid multiple recursive descent")]
     RepeatedDescent,
     /// A character that starts nothing.
-    #[error("unrecognized character in action: U+{code:04X} '{0}'", code = *.0 as u32)]
+    #[error("unrecognized character in action: {}", go::describe(*.0))]
     UnrecognizedCharacter(char),
     /// Filters nest deeper than anybody writes by hand.
     #[error("filters are nested too deep")]
@@ -342,7 +344,15 @@ fn filter_end(text: &str) -> Result<usize, ParseError> {
 fn comparison(condition: &str) -> Option<(&str, &str, &str)> {
     let is_operator = |c: char| matches!(c, '!' | '<' | '>' | '=');
     let start = condition.find(is_operator).filter(|start| *start > 0)?;
-    let length = condition[start..].find(|c| !is_operator(c))?;
+    let operators = &condition[start..];
+    // The right side has at least one character, be it taken from the operator.
+    let length = match operators.find(|c| !is_operator(c)) {
+        Some(length) => length,
+        None => operators
+            .len()
+            .checked_sub(1)
+            .filter(|length| *length > 0)?,
+    };
     let (left, rest) = condition.split_at(start);
     let (operator, right) = rest.split_at(length);
     Some((left, operator, right))

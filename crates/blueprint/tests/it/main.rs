@@ -3,6 +3,7 @@
 mod admission;
 mod crds;
 mod fuzz_corpus;
+mod oracle;
 mod random;
 mod reach;
 mod selection;
