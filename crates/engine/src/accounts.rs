@@ -205,6 +205,9 @@ fn place_of(object: &impl ResourceExt) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::Metrics;
+    use crate::queue::Key;
+    use crate::wakeups::Reconciled;
 
     #[test]
     fn subjects_lead_to_accounts() {
@@ -237,5 +240,42 @@ mod tests {
         for (subject, expected) in rows {
             assert_eq!(holder(subject, "dev"), expected);
         }
+    }
+
+    #[test]
+    fn role_edits_wake_those_who_work_under_accounts_that_have_the_role() {
+        let (wakeups, [workloads, _, _]) = Wakeups::new(&Metrics::default());
+        let place = |namespace: &str, name: &str| (namespace.to_owned(), name.to_owned());
+        for (owner, account) in [("one", "robot"), ("two", "other")] {
+            let account = Account {
+                namespace: "dev".to_owned(),
+                name: account.to_owned(),
+            };
+            let used = vec![Used::Account(account)];
+            wakeups.note(Reconciled::Workload, &Key::new("dev", owner), used);
+        }
+        let rights = Rights {
+            wakeups,
+            bindings: Mutex::default(),
+        };
+        let binding: RoleBinding = serde_json::from_value(serde_json::json!({
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "writer"},
+            "subjects": [{"kind": "ServiceAccount", "name": "robot", "namespace": "dev"}],
+        }))
+        .unwrap();
+        rights.binding(place("dev", "bound"), binding.clone(), true);
+        assert_eq!(workloads.queue.drain(), ["one"], "a binding that came");
+        rights.role("Role", place("dev", "writer"));
+        assert_eq!(workloads.queue.drain(), ["one"], "a role that changed");
+        rights.role("Role", place("elsewhere", "writer"));
+        rights.role("ClusterRole", place("", "writer"));
+        assert!(
+            workloads.queue.drain().is_empty(),
+            "other roles of that name"
+        );
+        rights.binding(place("dev", "bound"), binding, false);
+        assert_eq!(workloads.queue.drain(), ["one"], "a binding that went");
+        rights.account(place("dev", "other"));
+        assert_eq!(workloads.queue.drain(), ["two"], "an account that came");
     }
 }

@@ -292,3 +292,6 @@ fn parse<K: kube::Resource + DeserializeOwned>(object: DynamicObject) -> Result<
         error.to_string()
     })
 }
+
+#[cfg(test)]
+mod tests;

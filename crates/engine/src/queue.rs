@@ -150,6 +150,18 @@ impl Queue {
         while work.looks.join_next().await.is_some() {}
     }
 
+    /// Returns the names that wait, sorted, as if they had been looked at.
+    #[cfg(test)]
+    pub(crate) fn drain(&self) -> Vec<String> {
+        let popped: Vec<Key> = std::iter::from_fn(|| self.pop()).collect();
+        for key in &popped {
+            self.turns.lock().end(key);
+        }
+        let mut names: Vec<String> = popped.into_iter().map(|key| key.name).collect();
+        names.sort();
+        names
+    }
+
     fn pop(&self) -> Option<Key> {
         let mut turns = self.turns.lock();
         let key = turns.pop();
