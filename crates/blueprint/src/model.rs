@@ -77,6 +77,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     ]
     .map(schema::as_upstream);
     let [workload, deliverable, ..] = &mut crds;
-    [workload, deliverable].map(schema::allow_null_params);
+    schema::allow_null_params(workload);
+    schema::allow_null_params(deliverable);
     crds.into()
 }

@@ -70,6 +70,12 @@ impl Catalogue {
             .collect()
     }
 
+    /// Tells whether every blueprint for a kind of owners could be read.
+    pub(crate) fn is_readable(&self, kind: OwnerKind) -> bool {
+        let listed = self.blueprint_shelf(kind).all();
+        listed.iter().all(|listed| listed.is_ok())
+    }
+
     /// Returns a template, or why there is none.
     pub(crate) fn template(&self, kind: TemplateKind, name: &str) -> Read<Template> {
         match self.template_shelf(kind).get(name) {

@@ -62,7 +62,7 @@ mod tests {
     use crate::interpolate::interpolate;
     use crate::testing::owner;
 
-    fn filled(spec: Value, expression: &str) -> Result<Value, String> {
+    fn filled(spec: &Value, expression: &str) -> Result<Value, String> {
         let object = json!({"metadata": {"name": "app"}, "spec": spec});
         let owner = owner(OwnerKind::Workload, object);
         let context = json!({"workload": owner.typed()});
@@ -72,13 +72,13 @@ mod tests {
 
     #[test]
     fn what_nobody_set_has_the_value_it_had_in_go() {
-        assert_eq!(filled(json!({}), "image"), Ok(Value::Null));
-        assert_eq!(filled(json!({}), "serviceAccountName"), Ok(json!("")));
-        assert_eq!(filled(json!({}), "build"), Ok(json!({"env": null})));
+        assert_eq!(filled(&json!({}), "image"), Ok(Value::Null));
+        assert_eq!(filled(&json!({}), "serviceAccountName"), Ok(json!("")));
+        assert_eq!(filled(&json!({}), "build"), Ok(json!({"env": null})));
         let source = json!({"source": {"git": {}}});
-        assert_eq!(filled(source.clone(), "source.subPath"), Ok(Value::Null));
-        assert_eq!(filled(source, "source.git.url"), Ok(Value::Null));
-        let missing = filled(json!({}), "source.git").unwrap_err();
+        assert_eq!(filled(&source, "source.subPath"), Ok(Value::Null));
+        assert_eq!(filled(&source, "source.git.url"), Ok(Value::Null));
+        let missing = filled(&json!({}), "source.git").unwrap_err();
         assert!(
             missing.contains("jsonpath returned empty list"),
             "{missing}"
@@ -87,6 +87,6 @@ mod tests {
 
     #[test]
     fn what_is_set_stays() {
-        assert_eq!(filled(json!({"image": "i"}), "image"), Ok(json!("i")));
+        assert_eq!(filled(&json!({"image": "i"}), "image"), Ok(json!("i")));
     }
 }

@@ -214,7 +214,8 @@ impl Pass<'_> {
             NoBlueprint::NotFound { broken } => broken.is_empty(),
             NoBlueprint::Several => false,
         };
-        if !is_certain {
+        // A blueprint that cannot be read may be the one.
+        if !is_certain || !self.this.context.catalogue.is_readable(self.owner.kind) {
             return Ok(());
         }
         let leftovers = self.leftovers(|_| Hold::Nothing).await;

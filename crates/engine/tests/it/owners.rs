@@ -9,6 +9,7 @@
     reason = "a literal is given away at the call"
 )]
 
+mod accounts;
 mod change;
 mod cleanup;
 mod delivery;
@@ -19,6 +20,7 @@ mod paths;
 mod refusals;
 mod runnables;
 mod runs;
+mod writes;
 
 use pathline_testkit::kube::{Options, RealCluster};
 use serde_json::{Value, json};
@@ -65,6 +67,8 @@ macro_rules! stories {
 
 stories![
     on both:
+    accounts::the_nearest_account_is_used_and_a_missing_one_is_waited_for,
+    accounts::an_account_that_is_made_anew_is_used_again,
     flow::issue_860_values_flow_through_a_chain_that_is_declared_backwards,
     flow::a_new_value_flows_to_the_end,
     flow::issue_907_a_resource_waits_until_its_input_exists,
@@ -105,8 +109,11 @@ stories![
     refusals::issue_860_cycles_and_unknown_resources_are_refused,
     refusals::templates_that_cannot_be_stamped_say_why,
     refusals::bad_objects_give_a_condition_and_disturb_nobody_else,
-    refusals::issue_733_an_object_of_another_owner_is_never_written;
+    refusals::issue_733_an_object_of_another_owner_is_never_written,
+    writes::few_writes_and_no_reads,
+    writes::independent_resources_do_not_wait_for_each_other;
     where rights are checked:
+    accounts::role_edits_wake_owners_whose_account_may_not_write,
 ];
 
 /// Returns a template body that stamps a Test with this spec.

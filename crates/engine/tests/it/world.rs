@@ -6,6 +6,7 @@
 )]
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -14,15 +15,18 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::GroupVersionKind;
 use kube::runtime::conditions;
 use kube::runtime::wait::await_condition;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Config, ResourceExt};
+use parking_lot::Mutex;
 use pathline_cluster::Cluster;
 use pathline_engine::{Connection, Engine, Metrics, Options, crds};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +46,10 @@ pub(crate) struct World {
     )>,
     data_dir: tempfile::TempDir,
     embedded: Option<Cluster>,
+    /// What the engine asked of the cluster, as `METHOD path`.
+    calls: watch::Sender<Vec<String>>,
+    /// A call that is held back, and the one it is held back for.
+    held_back: Arc<Mutex<Option<[String; 2]>>>,
 }
 
 impl World {
@@ -89,6 +97,8 @@ impl World {
             engine: None,
             data_dir,
             embedded,
+            calls: watch::Sender::default(),
+            held_back: Arc::default(),
         };
         world.start_engine();
         world
@@ -100,8 +110,42 @@ impl World {
             metrics: self.metrics.clone(),
             ..Options::new(self.data_dir.path())
         };
-        let running = Engine::run(self.connection.clone(), options, shutdown.clone());
+        let connection = self.connection.clone().map(|client| self.recorded(client));
+        let running = Engine::run(connection, options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
+    }
+
+    /// Returns a client that notes every call.
+    fn recorded(&self, client: Client) -> Client {
+        let (calls, held_back) = (self.calls.clone(), self.held_back.clone());
+        let service = tower::service_fn(move |request: http::Request<Body>| {
+            let call = format!("{} {}", request.method(), request.uri().path());
+            let held_back = held_back.lock().clone();
+            let awaited = held_back.filter(|[held, _]| call.ends_with(held.as_str()));
+            calls.send_modify(|calls| calls.push(call));
+            let (client, mut calls) = (client.clone(), calls.subscribe());
+            async move {
+                if let Some([_, awaited]) = awaited {
+                    let is_there = |call: &String| call.ends_with(&awaited);
+                    calls
+                        .wait_for(|calls| calls.iter().any(is_there))
+                        .await
+                        .unwrap();
+                }
+                client.send(request).await
+            }
+        });
+        Client::new(service, "default")
+    }
+
+    /// Returns what the engine asked of the cluster so far, as `METHOD path`.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.borrow().clone()
+    }
+
+    /// Holds the calls that end so back until there is one that ends otherwise.
+    pub(crate) fn hold_back(&self, held: &str, until: &str) {
+        *self.held_back.lock() = Some([held.to_owned(), until.to_owned()]);
     }
 
     /// Stops the engine and waits until nothing of it runs.
