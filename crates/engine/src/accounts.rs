@@ -18,21 +18,30 @@ use pathline_blueprint::account::Account;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use crate::clients::Clients;
 use crate::wakeups::{Used, Wakeups};
 
 /// The prefix of the groups that stand for all accounts, or all of a namespace.
 const GROUP: &str = "system:serviceaccounts";
 
 /// Follows accounts, roles and bindings until told to stop.
-pub(crate) async fn follow(client: Client, wakeups: Wakeups, stop: CancellationToken) {
+pub(crate) async fn follow(
+    client: Client,
+    clients: Clients,
+    wakeups: Wakeups,
+    stop: CancellationToken,
+) {
     let rights = Rights {
+        clients,
         wakeups,
         bindings: Mutex::default(),
     };
     tokio::join!(
-        follow_names::<ServiceAccount>(&client, &stop, |account| rights.account(account)),
-        follow_names::<Role>(&client, &stop, |role| rights.role("Role", role)),
-        follow_names::<ClusterRole>(&client, &stop, |role| rights.role("ClusterRole", role)),
+        follow_names::<ServiceAccount>(&client, &stop, |account, is_there| {
+            rights.account(account, is_there);
+        }),
+        follow_names::<Role>(&client, &stop, |role, _| rights.role("Role", role)),
+        follow_names::<ClusterRole>(&client, &stop, |role, _| rights.role("ClusterRole", role)),
         follow_bindings::<RoleBinding>(&client, &stop, &rights),
         follow_bindings::<ClusterRoleBinding>(&client, &stop, &rights),
     );
@@ -74,15 +83,20 @@ enum Holder {
 }
 
 struct Rights {
+    clients: Clients,
     wakeups: Wakeups,
     bindings: Mutex<HashMap<Place, Bound>>,
 }
 
 impl Rights {
-    fn account(&self, place: Place) {
+    fn account(&self, place: Place, is_there: bool) {
         let (namespace, name) = place;
-        self.wakeups
-            .wake_users(&Used::Account(Account { namespace, name }));
+        let account = Account { namespace, name };
+        if !is_there {
+            // A server may take the token of an account that is gone for a while.
+            self.clients.forget(&account);
+        }
+        self.wakeups.wake_users(&Used::Account(account));
     }
 
     fn role(&self, kind: &str, place: Place) {
@@ -144,8 +158,9 @@ fn holder(subject: Subject, bound_in: &str) -> Option<Holder> {
     }
 }
 
-/// Tells of every change after the first listing; what was there before has been taken into account.
-async fn follow_names<K>(client: &Client, stop: &CancellationToken, changed: impl Fn(Place))
+/// Tells of everything that is there, changes or goes. A listing counts too: it may show what came
+/// into being while there was no watch.
+async fn follow_names<K>(client: &Client, stop: &CancellationToken, changed: impl Fn(Place, bool))
 where
     K: Resource<DynamicType = ()> + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
 {
@@ -154,8 +169,9 @@ where
     let mut events = std::pin::pin!(events.take_until(stop.clone().cancelled_owned()));
     while let Some(event) = events.next().await {
         match event {
-            Ok(Event::Apply(object) | Event::Delete(object)) => changed(place(&object)),
-            Ok(Event::Init | Event::InitApply(_) | Event::InitDone) => {}
+            Ok(Event::Apply(object) | Event::InitApply(object)) => changed(place(&object), true),
+            Ok(Event::Delete(object)) => changed(place(&object), false),
+            Ok(Event::Init | Event::InitDone) => {}
             Err(error) => {
                 tracing::warn!(kind = %K::kind(&()), %error, "a watch failed; it is tried again")
             }

@@ -196,6 +196,7 @@ fn start_owners(
     ))));
     loops.spawn(infallible(boxed(accounts::follow(
         client.clone(),
+        clients.clone(),
         wakeups.clone(),
         stop.clone(),
     ))));

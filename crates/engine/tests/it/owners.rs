@@ -51,14 +51,15 @@ macro_rules! stories {
             let Some(cluster) = RealCluster::shared(suite, options).await else { return };
             $({
                 println!("story: {}", stringify!($story));
-                let mut world = World::on(cluster.kubeconfig()).await;
-                $module::$story(&mut world).await;
+                let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
+                // All stories of one test would be too much for a stack.
+                Box::pin($module::$story(&mut world)).await;
                 world.end().await;
             })*
             $({
                 println!("story: {}", stringify!($real_story));
-                let mut world = World::on(cluster.kubeconfig()).await;
-                $real_module::$real_story(&mut world).await;
+                let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
+                Box::pin($real_module::$real_story(&mut world)).await;
                 world.end().await;
             })*
         }
