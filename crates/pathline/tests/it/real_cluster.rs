@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pathline_testkit::kube::{Options, RealCluster};
-use pathline_testkit::repository_root;
+use pathline_testkit::{repository_root, skip};
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::kubectl::{BAD_CHAIN, Kubectl, SUITE, binaries};
 use crate::program::{Running, run, stderr, stdout};
-
-/// The service account of the installed controller.
-const ACCOUNT: &str = "system:serviceaccount:pathline-system:pathline";
 
 /// A workload that is Ready as soon as its ConfigMap is stamped, under an account that may do just that.
 const STORY: &str = "
@@ -86,6 +83,7 @@ async fn a_real_cluster_is_served_with_the_rights_of_the_manifests() {
     };
     controller_needs_the_kinds(&kubectl);
     the_webhook_refuses_and_warns(&kubectl).await;
+    the_chart_installs(&kubectl);
     manifests_grant_what_is_needed_and_no_more(&kubectl);
 }
 
@@ -128,6 +126,80 @@ async fn the_webhook_refuses_and_warns(kubectl: &Kubectl<'_>) {
     );
 }
 
+fn the_chart_installs(kubectl: &Kubectl<'_>) {
+    let Some(program) = helm() else {
+        return skip(SUITE, "no helm; run scripts/helm");
+    };
+    let helm = |arguments: &[&str]| {
+        let output = Command::new(&program)
+            .arg("--kubeconfig")
+            .arg(kubectl.kubeconfig)
+            .args(["--namespace", "chart"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let chart = repository_root().join("deploy/helm/pathline");
+    let chart = chart.to_str().unwrap();
+    let settings = ["--create-namespace", "--set", "admission=warn,replicas=3"];
+    helm(&[&["install", "pathline", chart], &settings[..]].concat());
+    wait_for_rights(kubectl);
+    assert!(may(kubectl, "chart", "watch", "workloads.carto.run"));
+    assert!(!may(kubectl, "chart", "list", "secrets"));
+    let of_container = "{.spec.replicas} {.spec.template.spec.containers[0].args}";
+    let path = format!("jsonpath={of_container}");
+    let deployed = kubectl.run(
+        &["get", "deployment", "pathline", "-n", "chart", "-o", &path],
+        "",
+    );
+    let deployed = stdout(&deployed);
+    assert!(deployed.starts_with("3 "), "{deployed}");
+    assert!(deployed.contains("--admission=warn"), "{deployed}");
+    assert!(
+        deployed.contains("--webhook=chart/pathline-webhook"),
+        "{deployed}"
+    );
+    helm(&["uninstall", "pathline"]);
+}
+
+fn helm() -> Option<PathBuf> {
+    let output = Command::new(repository_root().join("scripts/helm"))
+        .arg("--no-build")
+        .output()
+        .unwrap();
+    output
+        .status
+        .success()
+        .then(|| PathBuf::from(stdout(&output).trim()))
+}
+
+/// Says whether the service account of a controller has a right in all namespaces.
+fn may(kubectl: &Kubectl<'_>, namespace: &str, verb: &str, what: &str) -> bool {
+    let account = format!("system:serviceaccount:{namespace}:pathline");
+    let asked = [
+        "auth",
+        "can-i",
+        verb,
+        what,
+        "--all-namespaces",
+        "--as",
+        &account,
+    ];
+    stdout(&kubectl.run(&asked, "")).trim() == "yes"
+}
+
+/// Waits until the roles have been put together.
+fn wait_for_rights(kubectl: &Kubectl<'_>) {
+    let role = "clusterrole/pathline-controller";
+    let aggregated = kubectl.run(
+        &["wait", "--for=jsonpath={.rules[0]}", role, "--timeout=60s"],
+        "",
+    );
+    assert!(aggregated.status.success(), "{}", stderr(&aggregated));
+}
+
 /// The controller runs as its service account, which has the rights of the manifests and no others.
 fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
     let manifests = repository_root().join("deploy/kustomize");
@@ -142,37 +214,21 @@ fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
         "",
     );
     assert!(installed.status.success(), "{}", stderr(&installed));
-    let may = |verb: &str, what: &str| {
-        let answer = kubectl.run(
-            &[
-                "auth",
-                "can-i",
-                verb,
-                what,
-                "--all-namespaces",
-                "--as",
-                ACCOUNT,
-            ],
-            "",
-        );
-        stdout(&answer).trim() == "yes"
-    };
-    let wait = [
-        "wait",
-        "--for=jsonpath={.rules[0]}",
-        "clusterrole/pathline-controller",
-        "--timeout=60s",
-    ];
-    let aggregated = kubectl.run(&wait, "");
-    assert!(aggregated.status.success(), "{}", stderr(&aggregated));
-    assert!(may("watch", "workloads.carto.run"));
+    wait_for_rights(kubectl);
+    assert!(may(
+        kubectl,
+        "pathline-system",
+        "watch",
+        "workloads.carto.run"
+    ));
     for (verb, what) in [
         ("list", "secrets"),
         ("get", "secrets"),
         ("create", "configmaps"),
         ("create", "pods"),
     ] {
-        assert!(!may(verb, what), "the controller may {verb} {what}");
+        let may = may(kubectl, "pathline-system", verb, what);
+        assert!(!may, "the controller may {verb} {what}");
     }
 
     let directory = tempfile::tempdir().unwrap();
