@@ -23,6 +23,12 @@ fn definitions_hold_every_field_of_cartographer() {
     else {
         return pathline_testkit::skip("CRDs of Cartographer", "the shared cases are not there");
     };
+    let files = std::fs::read_dir(&dir).unwrap();
+    let upstream = files.filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("carto.run_")
+    });
+    assert_eq!((upstream.count(), model::crds().len()), (11, 11));
     let mut differences = Vec::new();
     for crd in model::crds() {
         let ours = serde_json::to_value(&crd).unwrap();
@@ -33,6 +39,8 @@ fn definitions_hold_every_field_of_cartographer() {
             "/spec/names",
             "/spec/scope",
             "/spec/versions/0/additionalPrinterColumns",
+            "/spec/versions/0/name",
+            "/spec/versions/0/subresources",
         ] {
             compare_exactly(
                 &format!("{plural}{path}"),
@@ -96,7 +104,9 @@ fn compare_schemas(place: &str, ours: &Value, theirs: &Value, differences: &mut 
         "minLength",
         "maxLength",
         "minItems",
+        "maxItems",
         "minimum",
+        "maximum",
         "x-kubernetes-preserve-unknown-fields",
         "x-kubernetes-int-or-string",
     ] {

@@ -1,62 +1,41 @@
-//! The clusters that tests run on, each with an engine.
+//! The clusters that tests run on, each with a Pathline that the binary under test runs.
 
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use pathline_cluster::Cluster;
-use pathline_engine::{Connection, Engine, Options, crds};
-use pathline_testkit::kube::{Binaries, RealCluster};
+use pathline_testkit::kube::{Binaries, Options, RealCluster};
 use pathline_testkit::kuttl::install_definitions;
-use pathline_testkit::skip;
-use tempfile::TempDir;
-use tokio::net::TcpListener;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use pathline_testkit::{Leash, go_tool, skip};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A cluster on which Pathline runs.
 pub(crate) struct Ground {
-    connection: Connection,
+    pub(crate) client: Client,
     pub(crate) kubeconfig: PathBuf,
-    shutdown: CancellationToken,
-    running: JoinSet<Result<()>>,
-    data_dir: TempDir,
-    cluster: Kept,
+    pathline: Child,
+    _leash: Leash,
+    _cluster: Option<RealCluster>,
 }
 
-/// What must live as long as the ground.
-enum Kept {
-    Embedded(Cluster),
-    Real(RealCluster),
-    Nothing,
-}
-
-/// Starts an embedded cluster and serves it on loopback.
+/// Starts Pathline with its own cluster.
 pub(crate) async fn embedded() -> Result<Option<Ground>> {
-    let data_dir = tempfile::tempdir()?;
-    let options = pathline_cluster::Options::new(data_dir.path().join("cluster"));
-    let cluster = Cluster::open(options).await?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let kubeconfig = data_dir.path().join("kubeconfig");
-    std::fs::write(&kubeconfig, cluster.kubeconfig(listener.local_addr()?))?;
-
-    let anonymous = Client::new(cluster.service(), "default");
-    let shutdown = CancellationToken::new();
-    let mut running = JoinSet::new();
-    let (served, stop) = (cluster.clone(), shutdown.clone());
-    running.spawn(async move { Ok(served.serve(listener, stop).await?) });
-    Ok(Some(Ground {
-        connection: Connection::new(cluster.client(), anonymous),
-        kubeconfig,
-        shutdown,
-        running,
-        data_dir,
-        cluster: Kept::Embedded(cluster),
-    }))
+    let leash = Leash::new("pathline-kuttl-")?;
+    let data_dir = leash.directory().join("data");
+    let mut arguments = vec![OsString::from("up")];
+    arguments
+        .extend(["--listen", "127.0.0.1:0", "--kube-listen", "127.0.0.1:0"].map(OsString::from));
+    arguments.extend(["--data-dir".into(), data_dir.clone().into_os_string()]);
+    let pathline = start(&leash, &arguments)?;
+    Ground::new(data_dir.join("kubeconfig"), pathline, leash, None).await
 }
 
-/// Starts a real API server that lets everyone do everything, as the tests expect.
+/// Starts a real API server that lets everyone do everything, as the tests expect, and Pathline on it.
 pub(crate) async fn real() -> Result<Option<Ground>> {
     let binaries = match Binaries::find() {
         Ok(binaries) => binaries,
@@ -68,65 +47,112 @@ pub(crate) async fn real() -> Result<Option<Ground>> {
             return Ok(None);
         }
     };
-    let options = pathline_testkit::kube::Options {
-        definitions: crds::all(),
+    let options = Options {
         allow_everything: true,
-        ..Default::default()
+        ..Options::default()
     };
     let cluster = RealCluster::start(&binaries, options).await?;
     let kubeconfig = cluster.kubeconfig().to_path_buf();
-    Ground::on(kubeconfig, Kept::Real(cluster)).await
+    // The server runs on this machine, so it can ask the webhook too.
+    on(
+        kubeconfig,
+        &["--webhook", "https://127.0.0.1:0"],
+        Some(cluster),
+    )
+    .await
 }
 
-/// Uses a cluster that is there.
+/// Starts Pathline on a cluster that is there.
 pub(crate) async fn given(kubeconfig: &Path) -> Result<Option<Ground>> {
-    Ground::on(kubeconfig.to_path_buf(), Kept::Nothing).await
+    on(kubeconfig.to_path_buf(), &[], None).await
+}
+
+async fn on(
+    kubeconfig: PathBuf,
+    more: &[&str],
+    cluster: Option<RealCluster>,
+) -> Result<Option<Ground>> {
+    let leash = Leash::new("pathline-kuttl-")?;
+    let mut arguments: Vec<OsString> = ["controller", "--install-crds"].map(OsString::from).into();
+    arguments
+        .extend(["--listen", "127.0.0.1:0", "--webhook-listen", "127.0.0.1:0"].map(OsString::from));
+    arguments.extend(more.iter().map(OsString::from));
+    arguments.extend(["--kubeconfig".into(), kubeconfig.clone().into_os_string()]);
+    arguments.extend([
+        "--data-dir".into(),
+        leash.directory().join("data").into_os_string(),
+    ]);
+    let pathline = start(&leash, &arguments)?;
+    Ground::new(kubeconfig, pathline, leash, cluster).await
+}
+
+/// Starts the binary, which may store what the rules refuse, and returns when it is ready.
+fn start(leash: &Leash, arguments: &[OsString]) -> Result<Child> {
+    let log = leash.directory().join("pathline.log");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pathline"));
+    command
+        .args(arguments)
+        .args(["--admission", "warn"])
+        .env("PATH", search_path()?)
+        .current_dir(leash.directory())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(File::create(&log)?);
+    let mut child = leash
+        .spawn(&mut command)
+        .context("pathline cannot be started")?;
+    let mut lines = BufReader::new(child.stdout.take().context("stdout is a pipe")?).lines();
+    if !lines.any(|line| line.is_ok_and(|line| line.starts_with("ready"))) {
+        let said = std::fs::read_to_string(&log).unwrap_or_default();
+        bail!("pathline {arguments:?} did not get ready: {said}");
+    }
+    // Whatever else it has to say must not fill the pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    Ok(child)
+}
+
+/// Returns the PATH with the directory of ytt first.
+fn search_path() -> Result<OsString> {
+    let ytt = go_tool("templates with ytt", "ytt");
+    let ytt = ytt.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let path = crate::setting("PATH").unwrap_or_default();
+    let directories = ytt.into_iter().chain(std::env::split_paths(&path));
+    Ok(std::env::join_paths(directories)?)
 }
 
 impl Ground {
-    async fn on(kubeconfig: PathBuf, cluster: Kept) -> Result<Option<Self>> {
+    async fn new(
+        kubeconfig: PathBuf,
+        pathline: Child,
+        leash: Leash,
+        cluster: Option<RealCluster>,
+    ) -> Result<Option<Self>> {
         let read = Kubeconfig::read_from(&kubeconfig)?;
         let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await?;
         Ok(Some(Self {
-            connection: Connection::to(config)?,
+            client: Client::try_from(config)?,
             kubeconfig,
-            shutdown: CancellationToken::new(),
-            running: JoinSet::new(),
-            data_dir: tempfile::tempdir()?,
-            cluster,
+            pathline,
+            _leash: leash,
+            _cluster: cluster,
         }))
     }
 
-    /// Returns the administrator's client.
-    pub(crate) fn client(&self) -> &Client {
-        self.connection.client()
+    /// Installs the kinds of the tests.
+    pub(crate) async fn install(&self, definitions: &Path) -> Result<()> {
+        let installed = install_definitions(&self.client, definitions).await;
+        installed.context("the kinds of the tests cannot be installed")
     }
 
-    /// Installs Pathline's kinds and those of a directory, and starts the engine.
-    pub(crate) async fn install(&mut self, definitions: &Path) -> Result<()> {
-        crds::install(self.client()).await?;
-        install_definitions(self.client(), definitions)
-            .await
-            .context("the kinds of the tests cannot be installed")?;
-        let options = Options {
-            ytt: pathline_testkit::go_tool("ytt templates", "ytt"),
-            ..Options::new(self.data_dir.path().join("engine"))
-        };
-        let engine = Engine::run(self.connection.clone(), options, self.shutdown.clone());
-        self.running.spawn(async { Ok(engine.await?) });
-        Ok(())
-    }
-
-    /// Stops everything that was started.
-    pub(crate) async fn end(mut self) -> Result<()> {
-        self.shutdown.cancel();
-        while let Some(ended) = self.running.join_next().await {
-            ended??;
-        }
-        match self.cluster {
-            Kept::Embedded(cluster) => cluster.close().await,
-            Kept::Real(cluster) => drop(cluster),
-            Kept::Nothing => {}
+    /// Stops Pathline, which must end well.
+    pub(crate) fn end(mut self) -> Result<()> {
+        let pid = i32::try_from(self.pathline.id())
+            .ok()
+            .and_then(Pid::from_raw);
+        kill_process(pid.context("a process has an id")?, Signal::TERM)?;
+        let status = self.pathline.wait()?;
+        if !status.success() {
+            bail!("pathline ended with {status}");
         }
         Ok(())
     }

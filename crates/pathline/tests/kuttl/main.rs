@@ -2,7 +2,7 @@
 //!
 //! `KUTTL_DIR=DIR cargo test --test kuttl` runs every test directory at or below DIR: on an embedded
 //! cluster or, with `KUBECONFIG`, on that one. It installs Pathline's kinds and those of the `_crds`
-//! beside the tests, and runs the engine itself.
+//! beside the tests, and runs `pathline up` or `pathline controller` itself, with `--admission warn`.
 //!
 //! Without `KUTTL_DIR` it runs the shared cases, twice in a row, on an embedded cluster and on a real
 //! API server; and the real kubectl-kuttl runs them too, so that our runner cannot be lenient.
@@ -94,12 +94,12 @@ impl<'a> Suite<'a> {
         if self.arguments.list {
             return Ok(self.conclude(self.listed(name)));
         }
-        let Some(mut ground) = self.runtime.block_on(start())? else {
+        let Some(ground) = self.runtime.block_on(start())? else {
             return Ok(true);
         };
         self.runtime
             .block_on(ground.install(&self.definitions()?))?;
-        let runner = Arc::new(Runner::new(ground.client().clone(), PATIENCE));
+        let runner = Arc::new(Runner::new(ground.client.clone(), PATIENCE));
         let mut passed = true;
         for round in 1..=rounds {
             let trials = self.cases.iter().map(|case| {
@@ -116,7 +116,7 @@ impl<'a> Suite<'a> {
             let judge = move || outcome(judge::run(&directory, &kubeconfig, cases));
             passed &= self.conclude(vec![Trial::test(names, judge)]);
         }
-        self.runtime.block_on(ground.end())?;
+        ground.end()?;
         Ok(passed)
     }
 
