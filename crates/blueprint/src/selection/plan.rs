@@ -104,8 +104,10 @@ impl Plan {
         }
         let mut steps = vec![Step::Selected { option: None }; self.resources.len()];
         let mut is_selected = vec![false; self.resources.len()];
+        let mut unmet = Vec::new();
         for index in self.order.iter().copied() {
-            let step = self.resources[index].first_selected(&mut answers, &is_selected);
+            let resource = &self.resources[index];
+            let step = resource.first_selected(&mut answers, &is_selected, &mut unmet);
             is_selected[index] = step.is_selected();
             steps[index] = step;
         }
@@ -150,17 +152,23 @@ impl<'b> Preparation<'b> {
 }
 
 impl Choice {
-    /// Decides by the rules of multi-path blueprints. `is_selected` knows all producers.
-    fn first_selected(&self, answers: &mut Answers<'_, '_>, is_selected: &[bool]) -> Step {
+    /// Decides by the rules of multi-path blueprints. `is_selected` knows all producers; `unmet` is
+    /// room to write in.
+    fn first_selected(
+        &self,
+        answers: &mut Answers<'_, '_>,
+        is_selected: &[bool],
+        unmet: &mut Vec<Unmet>,
+    ) -> Step {
         match self.demands.first_unmet(answers, is_selected) {
             Ok(None) => {}
             Ok(Some(unmet)) => return Step::Skipped(Skip::Unmet(unmet)),
-            Err(reason) => return Step::Failed(NoTemplate::OwnSelector(reason)),
+            Err(reason) => return Step::Failed(NoTemplate::OwnSelector(*reason)),
         }
         let Some(options) = &self.options else {
             return Step::Selected { option: None };
         };
-        let mut unmet = Vec::with_capacity(options.len());
+        unmet.clear();
         for (index, option) in options.iter().enumerate() {
             match option.demands.first_unmet(answers, is_selected) {
                 Ok(None) => {
@@ -169,10 +177,10 @@ impl Choice {
                     };
                 }
                 Ok(Some(first)) => unmet.push(first),
-                Err(reason) => return option.failed(reason),
+                Err(reason) => return option.failed(*reason),
             }
         }
-        Step::Skipped(Skip::NoOption(unmet))
+        Step::Skipped(Skip::NoOption(unmet.clone()))
     }
 
     /// Decides by the rules of single-path blueprints: the one option that asks for most.
@@ -188,7 +196,7 @@ impl Choice {
             match answers.first_unmet(conditions) {
                 Ok(None) => scored.push((conditions.count(), index)),
                 Ok(Some(_)) => {}
-                Err(reason) => return option.failed(reason),
+                Err(reason) => return option.failed(*reason),
             }
         }
         match best(scored)[..] {
@@ -220,7 +228,7 @@ impl Demands {
         &self,
         answers: &mut Answers<'_, '_>,
         is_selected: &[bool],
-    ) -> Result<Option<Unmet>, selector::Error> {
+    ) -> Result<Option<Unmet>, Box<selector::Error>> {
         if let Some(conditions) = &self.conditions
             && let Some(requirement) = answers.first_unmet(conditions)?
         {

@@ -161,24 +161,30 @@ impl<'p, 'o> Answers<'p, 'o> {
 
     /// Returns which requirement of a selector is the first that does not hold, if any.
     ///
-    /// Fields are only looked at if everything before them holds.
-    pub(super) fn first_unmet(&mut self, conditions: &Conditions) -> Result<Option<usize>, Error> {
+    /// Fields are only looked at if everything before them holds. The error is boxed because it is
+    /// rare, and this is asked for every option of every owner.
+    pub(super) fn first_unmet(
+        &mut self,
+        conditions: &Conditions,
+    ) -> Result<Option<usize>, Box<Error>> {
         if let Some(error) = &conditions.broken {
-            return Err((**error).clone());
+            return Err(error.clone());
         }
         let asked = &self.questions.asked[conditions.first..][..conditions.count];
         for (requirement, question) in asked.iter().enumerate() {
-            if !self.holds(*question as usize)? {
+            let question = *question as usize;
+            let holds = match self.known[question] {
+                Some(holds) => holds,
+                None => self.ask(question)?,
+            };
+            if !holds {
                 return Ok(Some(requirement));
             }
         }
         Ok(None)
     }
 
-    fn holds(&mut self, question: usize) -> Result<bool, Error> {
-        if let Some(known) = self.known[question] {
-            return Ok(known);
-        }
+    fn ask(&mut self, question: usize) -> Result<bool, Box<Error>> {
         let holds = match &self.questions.questions[question] {
             Question::Label(label, operator, values) => {
                 selector::holds(*operator, self.labels[*label].map(Some), values)
@@ -186,23 +192,23 @@ impl<'p, 'o> Answers<'p, 'o> {
             Question::Field(field, operator, values) => {
                 selector::holds(*operator, self.field(*field)?, values)
             }
-            Question::Broken(error) => return Err(error.clone()),
+            Question::Broken(error) => return Err(Box::new(error.clone())),
         };
         self.known[question] = Some(holds);
         Ok(holds)
     }
 
     /// Returns what there is to compare at a field.
-    fn field(&mut self, field: usize) -> Result<Option<Option<&str>>, Error> {
+    fn field(&mut self, field: usize) -> Result<Option<Option<&str>>, Box<Error>> {
         if matches!(self.fields[field], Found::NotLooked) {
             self.fields[field] = self.look(&self.questions.fields[field].path);
         }
         match &self.fields[field] {
             Found::Value(value) => Ok(value.as_deref().and_then(selector::text)),
-            Found::Error(reason) => Err(Error::Key {
+            Found::Error(reason) => Err(Box::new(Error::Key {
                 key: self.questions.fields[field].key.clone(),
                 reason: reason.clone(),
-            }),
+            })),
             Found::NotLooked => unreachable!("it was just looked at"),
         }
     }
