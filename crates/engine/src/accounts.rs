@@ -32,13 +32,16 @@ pub(crate) async fn follow(
     stop: CancellationToken,
 ) {
     let rights = Rights {
-        clients,
         wakeups,
         bindings: Mutex::default(),
     };
     tokio::join!(
         follow_names::<ServiceAccount>(&client, &stop, |account, is_there| {
-            rights.account(account, is_there);
+            if !is_there {
+                // A server may take the token of an account that is gone for a while.
+                clients.forget(&named(&account));
+            }
+            rights.account(&account);
         }),
         follow_names::<Role>(&client, &stop, |role, _| rights.role("Role", role)),
         follow_names::<ClusterRole>(&client, &stop, |role, _| rights.role("ClusterRole", role)),
@@ -83,20 +86,13 @@ enum Holder {
 }
 
 struct Rights {
-    clients: Clients,
     wakeups: Wakeups,
     bindings: Mutex<HashMap<Place, Bound>>,
 }
 
 impl Rights {
-    fn account(&self, place: Place, is_there: bool) {
-        let (namespace, name) = place;
-        let account = Account { namespace, name };
-        if !is_there {
-            // A server may take the token of an account that is gone for a while.
-            self.clients.forget(&account);
-        }
-        self.wakeups.wake_users(&Used::Account(account));
+    fn account(&self, place: &Place) {
+        self.wakeups.wake_users(&Used::Account(named(place)));
     }
 
     fn role(&self, kind: &str, place: Place) {
@@ -139,6 +135,13 @@ impl Rights {
                 Holder::All => self.wakeups.wake_under(None),
             }
         }
+    }
+}
+
+fn named((namespace, name): &Place) -> Account {
+    Account {
+        namespace: namespace.clone(),
+        name: name.clone(),
     }
 }
 
@@ -291,7 +294,7 @@ mod tests {
         );
         rights.binding(place("dev", "bound"), binding, false);
         assert_eq!(workloads.queue.drain(), ["one"], "a binding that went");
-        rights.account(place("dev", "other"));
+        rights.account(&place("dev", "other"));
         assert_eq!(workloads.queue.drain(), ["two"], "an account that came");
     }
 }

@@ -54,7 +54,7 @@ impl Recent {
         now: Timestamp,
     ) -> Verdict {
         let uid = regarding.uid.clone().unwrap_or_default();
-        let allowance = self.allowances.entry(uid.clone(), || Allowance {
+        let allowance = self.allowances.entry(&uid, || Allowance {
             left: BURST,
             refilled: now,
         });
@@ -138,11 +138,11 @@ impl<K: Clone + Eq + std::hash::Hash, V> Bounded<K, V> {
         }
     }
 
-    fn entry(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        if !self.items.contains_key(&key) {
+    fn entry(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V {
+        if !self.items.contains_key(key) {
             self.insert(key.clone(), make());
         }
-        self.items.get_mut(&key).expect("it was just put in")
+        self.items.get_mut(key).expect("it was just put in")
     }
 }
 
