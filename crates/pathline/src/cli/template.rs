@@ -17,6 +17,8 @@ A test is a directory without directories in it. What it does not have itself it
   workload.yaml       the Workload or Deliverable
   expected.yaml       the object that must come out
   supply-chain*.yaml  the blueprint, if the template is rendered as a resource of it
+  template-ytt-values.yaml, supply-chain-ytt-values.yaml
+                      with which ytt makes the files above first
   info.yaml           everything else:
     given:
       template: {path: other-template.yaml}

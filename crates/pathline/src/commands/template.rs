@@ -2,10 +2,12 @@
 
 mod compare;
 mod info;
+mod preprocess;
 mod render;
 mod suite;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use pathline_engine::Renderer;
@@ -35,6 +37,12 @@ struct Outcome {
     differences: Vec<String>,
 }
 
+/// What tests are run with.
+struct Tools {
+    renderer: Renderer,
+    ytt: PathBuf,
+}
+
 pub(crate) async fn run(command: &TemplateCommand) -> Result<Exit, Failure> {
     match command {
         TemplateCommand::Test(args) => test(args).await,
@@ -44,10 +52,13 @@ pub(crate) async fn run(command: &TemplateCommand) -> Result<Exit, Failure> {
 async fn test(args: &TemplateTestArgs) -> Result<Exit, Failure> {
     let cases =
         suite::read(&args.dir).map_err(|error| Failure::from(error).with_exit(Exit::Usage))?;
-    let renderer = Renderer::new(args.ytt.clone());
+    let tools = Tools {
+        renderer: Renderer::new(args.ytt.clone()),
+        ytt: args.ytt.clone().unwrap_or_else(|| "ytt".into()),
+    };
     let mut tests = Vec::new();
     for case in &cases {
-        tests.push(judge(case, &renderer).await);
+        tests.push(judge(case, &tools).await);
     }
     let failed = tests.iter().filter(|test| !test.passed).count();
     let report = Report {
@@ -60,8 +71,8 @@ async fn test(args: &TemplateTestArgs) -> Result<Exit, Failure> {
 }
 
 /// Runs one test. What keeps it from being run is a failure of that test, not of the others.
-async fn judge(case: &Case, renderer: &Renderer) -> Outcome {
-    let differences = match render::render(case, renderer).await {
+async fn judge(case: &Case, tools: &Tools) -> Outcome {
+    let differences = match render::render(case, tools).await {
         Ok(found) => case
             .expected()
             .map(|expected| compare::differences(expected, found, &case.compare)),

@@ -142,3 +142,64 @@ fn a_test_that_lacks_something_says_what() {
     let nowhere = run(&["template", "test", "no-such-directory"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
 }
+
+#[test]
+fn ytt_makes_templates_and_what_they_stamp() {
+    let Some(ytt) = pathline_testkit::go_tool("template tests with ytt", "ytt") else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let made = TEMPLATE.replace(
+        "metadata: {name: deploy}",
+        "metadata:\n  name: #@ data.values.name",
+    );
+    let made = format!("#@ load(\"@ytt:data\", \"data\")\n---{made}");
+    let in_ytt = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: deploy}
+spec:
+  ytt: |
+    #@ load(\"@ytt:data\", \"data\")
+    apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: #@ data.values.workload.metadata.name
+    data:
+      image: #@ data.values.image
+      port: #@ data.values.params.port
+";
+    let info = "given:\n  mockSupplyChain:\n    blueprintInputs: {images: {any: {image: some-image}}}\n    blueprintParams: [{name: port, value: 8080}]\nignoreMetadata: true\n";
+    write(
+        directory.path(),
+        &[
+            ("workload.yaml", WORKLOAD),
+            ("expected.yaml", EXPECTED),
+            ("info.yaml", info),
+            ("made/template.yaml", &made),
+            (
+                "made/template-ytt-values.yaml",
+                "#@data/values\n---\nname: deploy\n",
+            ),
+            ("rendered/template.yaml", in_ytt),
+        ],
+    );
+    let output = run(&[
+        "template",
+        "test",
+        directory.path().to_str().unwrap(),
+        "--ytt",
+        ytt.to_str().unwrap(),
+    ]);
+    assert!(
+        output.status.success(),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    assert!(
+        stdout(&output).contains("2 passed, 0 failed"),
+        "{}",
+        stdout(&output)
+    );
+}

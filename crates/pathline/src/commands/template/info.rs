@@ -32,7 +32,8 @@ pub(super) struct Given {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct GivenTemplate {
     pub(super) path: Option<String>,
-    pub(super) ytt_path: Option<Value>,
+    #[serde(alias = "yttFiles")]
+    pub(super) ytt_path: OneOrMore,
 }
 
 /// What a supply chain would give the template, without one.
@@ -57,9 +58,33 @@ pub(super) struct MockInputs {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct GivenSupplyChain {
     pub(super) paths: Vec<String>,
-    pub(super) ytt_path: Option<Value>,
+    #[serde(alias = "yttFiles")]
+    pub(super) ytt_path: OneOrMore,
     pub(super) target_resource_name: Option<String>,
     pub(super) previous_outputs: Option<BTreeMap<String, Value>>,
+}
+
+/// The name of a file, or a list of such.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl Default for OneOrMore {
+    fn default() -> Self {
+        Self::More(Vec::new())
+    }
+}
+
+impl OneOrMore {
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::More(names) => names,
+        }
+    }
 }
 
 /// What is left out of the comparison.

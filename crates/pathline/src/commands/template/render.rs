@@ -11,26 +11,24 @@ use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::selection::{Action, Plan, Step, choose_blueprint, explain};
 use pathline_blueprint::stamp::Stamp;
 use pathline_blueprint::template::{Template, TemplateKind};
-use pathline_engine::Renderer;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Tools;
 use super::info::MockSupplyChain;
-use super::suite::{Case, one, several};
+use super::preprocess::documents;
+use super::suite::{Case, one};
 
 /// Renders the template of a test.
-pub(super) async fn render(case: &Case, renderer: &Renderer) -> anyhow::Result<Value> {
-    if case.needs_ytt {
-        bail!("files that are made with ytt are not supported; give the finished files");
-    }
+pub(super) async fn render(case: &Case, tools: &Tools) -> anyhow::Result<Value> {
     let owner = owner(case)?;
     if case.blueprints.is_empty() {
-        let template = templates(case)?.into_iter().next();
+        let template = templates(case, tools).await?.into_iter().next();
         let template = template.context("the template file is empty")?;
         let mock = case.mock.clone().unwrap_or_default();
-        return mocked(&owner, &template, mock, renderer).await;
+        return mocked(&owner, &template, mock, tools).await;
     }
-    in_blueprint(case, &owner, renderer).await
+    in_blueprint(case, &owner, tools).await
 }
 
 fn owner(case: &Case) -> anyhow::Result<Owner> {
@@ -44,10 +42,11 @@ fn owner(case: &Case) -> anyhow::Result<Owner> {
     Ok(Owner::read(kind, object)?)
 }
 
-fn templates(case: &Case) -> anyhow::Result<Vec<Template>> {
+async fn templates(case: &Case, tools: &Tools) -> anyhow::Result<Vec<Template>> {
     let path = case.template.as_deref();
     let path = path.context("there is no template.yaml, and info.yaml names none")?;
-    several(path)?.into_iter().map(template).collect()
+    let documents = documents(&tools.ytt, path, &case.template_values).await?;
+    documents.into_iter().map(template).collect()
 }
 
 fn template(object: Value) -> anyhow::Result<Template> {
@@ -74,7 +73,7 @@ async fn mocked(
     owner: &Owner,
     template: &Template,
     mock: MockSupplyChain,
-    renderer: &Renderer,
+    tools: &Tools,
 ) -> anyhow::Result<Value> {
     let inputs = mock.blueprint_inputs;
     let lists = [
@@ -134,14 +133,14 @@ async fn mocked(
         template,
         inputs: &inputs,
     };
-    Ok(renderer.render(&stamp).await?)
+    Ok(tools.renderer.render(&stamp).await?)
 }
 
 /// Renders as the target resource of the blueprint that is for the owner.
-async fn in_blueprint(case: &Case, owner: &Owner, renderer: &Renderer) -> anyhow::Result<Value> {
+async fn in_blueprint(case: &Case, owner: &Owner, tools: &Tools) -> anyhow::Result<Value> {
     let mut blueprints = Vec::new();
     for path in &case.blueprints {
-        for object in several(path)? {
+        for object in documents(&tools.ytt, path, &case.blueprint_values).await? {
             blueprints.push(Blueprint::read(object)?);
         }
     }
@@ -172,7 +171,8 @@ async fn in_blueprint(case: &Case, owner: &Owner, renderer: &Renderer) -> anyhow
         bail!("`{target}` hands an input on and stamps nothing");
     };
     let kind = blueprint.resources[index].template_kind;
-    let template = templates(case)?
+    let template = templates(case, tools)
+        .await?
         .into_iter()
         .find(|template| template.kind() == kind && template.name == name)
         .with_context(|| {
@@ -209,7 +209,7 @@ async fn in_blueprint(case: &Case, owner: &Owner, renderer: &Renderer) -> anyhow
         template: &template,
         inputs: &inputs,
     };
-    Ok(renderer.render(&stamp).await?)
+    Ok(tools.renderer.render(&stamp).await?)
 }
 
 /// Reads what a resource has given: `{url, revision}`, also below `source`, `{image}` or `{config}`.

@@ -7,7 +7,10 @@ use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::info::{CompareOptions, GivenSupplyChain, Info, MockSupplyChain};
+use super::info::{CompareOptions, GivenSupplyChain, Info, MockSupplyChain, OneOrMore};
+
+/// The usual name of the values of a supply chain, which would else be taken for one.
+const BLUEPRINT_VALUES: &str = "supply-chain-ytt-values.yaml";
 
 /// One test, with the files it is made of.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +23,9 @@ pub(super) struct Case {
     pub(super) target: Option<String>,
     pub(super) outputs: BTreeMap<String, Value>,
     pub(super) compare: CompareOptions,
-    pub(super) needs_ytt: bool,
+    /// The values with which the template file, and those of the supply chain, are made by ytt.
+    pub(super) template_values: Vec<PathBuf>,
+    pub(super) blueprint_values: Vec<PathBuf>,
     expected: Option<PathBuf>,
 }
 
@@ -47,7 +52,12 @@ impl Case {
             let path = directory.join(name.as_deref().unwrap_or(default));
             (name.is_some() || path.exists()).then_some(path)
         };
-        case.needs_ytt |= given.template.ytt_path.is_some();
+        let values = values(
+            directory,
+            &given.template.ytt_path,
+            "template-ytt-values.yaml",
+        );
+        replace_list(&mut case.template_values, values);
         replace(
             &mut case.template,
             named(given.template.path, "template.yaml"),
@@ -79,7 +89,8 @@ impl Case {
         directory: &Path,
         given: GivenSupplyChain,
     ) -> anyhow::Result<()> {
-        self.needs_ytt |= given.ytt_path.is_some();
+        let values = values(directory, &given.ytt_path, BLUEPRINT_VALUES);
+        replace_list(&mut self.blueprint_values, values);
         replace(&mut self.target, given.target_resource_name);
         self.outputs
             .extend(given.previous_outputs.unwrap_or_default());
@@ -91,16 +102,16 @@ impl Case {
         if paths.is_empty() {
             let is_blueprint = |path: &PathBuf| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                name.starts_with("supply-chain") && name.ends_with(".yaml")
+                name.starts_with("supply-chain")
+                    && name.ends_with(".yaml")
+                    && name != BLUEPRINT_VALUES
             };
             paths = entries(directory)?
                 .into_iter()
                 .filter(is_blueprint)
                 .collect();
         }
-        if !paths.is_empty() {
-            self.blueprints = paths;
-        }
+        replace_list(&mut self.blueprints, paths);
         Ok(())
     }
 }
@@ -138,6 +149,21 @@ fn entries(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// Returns the files of values that are named, or else the usual one, if it is there.
+fn values(directory: &Path, named: &OneOrMore, usual: &str) -> Vec<PathBuf> {
+    let usual = directory.join(usual);
+    match named.names() {
+        [] if usual.exists() => vec![usual],
+        names => names.iter().map(|name| directory.join(name)).collect(),
+    }
+}
+
+fn replace_list<T>(place: &mut Vec<T>, new: Vec<T>) {
+    if !new.is_empty() {
+        *place = new;
+    }
+}
+
 fn replace<T>(place: &mut Option<T>, new: Option<T>) {
     if new.is_some() {
         *place = new;
@@ -150,12 +176,6 @@ pub(super) fn one<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
     serde_saphyr::from_str(&text).with_context(|| format!("cannot use {}", path.display()))
 }
 
-/// Reads a file with any number of YAML documents.
-pub(super) fn several(path: &Path) -> anyhow::Result<Vec<Value>> {
-    let text = text(path)?;
-    serde_saphyr::from_multiple(&text).with_context(|| format!("cannot use {}", path.display()))
-}
-
-fn text(path: &Path) -> anyhow::Result<String> {
+pub(super) fn text(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
