@@ -115,6 +115,7 @@ stories![
     writes::independent_resources_do_not_wait_for_each_other;
     where rights are checked:
     accounts::role_edits_wake_owners_whose_account_may_not_write,
+    accounts::what_the_account_may_not_remove_is_shown_and_removed_later,
 ];
 
 /// Returns a template body that stamps a Test with this spec.

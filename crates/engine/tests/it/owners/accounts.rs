@@ -130,3 +130,53 @@ pub(crate) async fn role_edits_wake_owners_whose_account_may_not_write(world: &m
     put::<Role>(world, "writer", role(json!(["create", "patch"]))).await;
     world.wait_ready("Workload", "app").await;
 }
+
+pub(crate) async fn what_the_account_may_not_remove_is_shown_and_removed_later(world: &mut World) {
+    let bindings: Api<RoleBinding> = Api::namespaced(world.client.clone(), &world.namespace);
+    let params = DeleteParams::default();
+    bindings.delete(EVERYTHING, &params).await.unwrap();
+    put_account(world, "builder").await;
+    let role = |verbs: Value| json!({"rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}]});
+    put::<Role>(world, "writer", role(json!(["create", "patch"]))).await;
+    let binding = json!({
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "writer"},
+        "subjects": [{"kind": "ServiceAccount", "name": "builder", "namespace": world.namespace}],
+    });
+    put::<RoleBinding>(world, "writer", binding).await;
+    apply_one(world, Some("builder")).await;
+    world.apply_workload("app", json!({})).await;
+    world.wait_ready("Workload", "app").await;
+
+    let renamed = config_map("other", json!({}));
+    world
+        .apply_spec("ClusterTemplate", "other", json!({"template": renamed}))
+        .await;
+    let other = json!({
+        "selector": {"app": world.namespace},
+        "serviceAccountRef": {"name": "builder"},
+        "resources": [{"name": "other", "templateRef": {"kind": "ClusterTemplate", "name": "other"}}],
+    });
+    world.apply_spec("ClusterSupplyChain", "one", other).await;
+    let told = world
+        .wait_event("StampedObjectNotRemoved", "configmaps/one")
+        .await;
+    assert!(told.contains("cannot delete resource"), "{told}");
+    let owner = world
+        .wait_for("Workload", "app", "showing what is left", |owner| {
+            let resources = owner["status"]["resources"].as_array();
+            resources.is_some_and(|all| all.len() == 2)
+        })
+        .await;
+    assert_eq!(
+        conditions_of(resource(&owner, "one"))[0],
+        ["ResourceSubmitted", "False", "StampedObjectNotRemoved"]
+    );
+    put::<Role>(world, "writer", role(json!(["create", "patch", "delete"]))).await;
+    world.wait_gone("ConfigMap", "one").await;
+    world
+        .wait_for("Workload", "app", "with nothing left", |owner| {
+            let resources = owner["status"]["resources"].as_array();
+            resources.is_some_and(|all| all.len() == 1)
+        })
+        .await;
+}
