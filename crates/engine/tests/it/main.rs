@@ -1,6 +1,7 @@
 //! The engine and its workers on the embedded cluster, with real processes and real git.
 
 mod election;
+mod faults;
 mod owners;
 mod workers_fixture;
 mod workers_git;

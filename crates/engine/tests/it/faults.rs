@@ -1,0 +1,255 @@
+//! The cluster stops and starts, watches break, writes are refused or their answers lost, a template
+//! flips, and the engine is killed: in the end all is right, and nothing was made twice.
+
+mod way;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use kube::core::GroupVersionKind;
+use kube::{Api, Client, ResourceExt};
+use pathline_engine::{Engine, Options, crds};
+use pathline_testkit::seed;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use self::way::Way;
+use crate::world::{install, test_kind};
+
+const WORKLOADS: [&str; 3] = ["calm", "storm", "wind"];
+
+/// How long everything goes wrong.
+const STORM: Duration = Duration::from_secs(8);
+
+/// How long the end may take; a loaded machine gets all the time it needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_or_made_twice_in_a_storm() {
+    let mut random = Random(seed("faults"));
+    let directory = tempfile::tempdir().unwrap();
+    let way = Way::open(&directory.path().join("cluster")).await;
+    let client = way.client().unwrap();
+    crds::install(&client).await.unwrap();
+    install(&client, test_kind("Test", "tests")).await;
+    set_up(&client).await;
+    let mut engine = start_engine(&way, directory.path());
+    until_all_show(&way, "first").await;
+    let before = uids(&way, "-fetch").await;
+
+    way.set_calm(false);
+    let flipping = tokio::spawn(flip(way.clone()));
+    let end = Instant::now() + STORM;
+    while Instant::now() < end {
+        sleep(Duration::from_millis(200 + random.below(700))).await;
+        match random.below(3) {
+            0 => {
+                engine.shutdown_background();
+                engine = start_engine(&way, directory.path());
+            }
+            1 => {
+                way.stop().await;
+                sleep(Duration::from_millis(random.below(300))).await;
+                way.start().await;
+            }
+            _ => {}
+        }
+    }
+    flipping.abort();
+    let _ = flipping.await;
+    way.set_calm(true);
+    apply(&way.client().unwrap(), fetch_template("last")).await;
+
+    until_all_show(&way, "last").await;
+    assert_eq!(
+        uids(&way, "-fetch").await,
+        before,
+        "no mutable object was made anew"
+    );
+    assert_eq!(uids(&way, "-show").await.len(), WORKLOADS.len());
+    let mut seen = BTreeSet::new();
+    for build in list(&way.client().unwrap(), "Test").await {
+        let name = build.name_any();
+        if let Some((workload, _)) = name.split_once("-build-") {
+            let revision = build.data["spec"]["revision"].to_string();
+            assert!(
+                seen.insert((workload.to_owned(), revision)),
+                "{name} was made twice"
+            );
+        }
+    }
+    assert!(
+        seen.len() >= 2 * WORKLOADS.len(),
+        "at least first and last were built: {seen:?}"
+    );
+    engine.shutdown_background();
+    way.stop().await;
+}
+
+/// Runs an engine on a runtime of its own, so that all of it dies at once when that goes.
+fn start_engine(way: &Arc<Way>, directory: &Path) -> Runtime {
+    let runtime = Runtime::new().unwrap();
+    let (way, options) = (way.clone(), Options::new(directory.join("engine")));
+    runtime.spawn(async move {
+        let running = Engine::run(way.connection(), options, CancellationToken::new());
+        running.await.unwrap();
+    });
+    runtime
+}
+
+/// Changes a template every 100 ms.
+async fn flip(way: Arc<Way>) {
+    for revision in ["one", "two"].into_iter().cycle() {
+        if let Some(client) = way.client() {
+            let template = fetch_template(revision);
+            // The cluster may stop at any moment.
+            let _ = try_apply(&client, template).await;
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn until_all_show(way: &Way, revision: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let shown = list(&way.client().unwrap(), "ConfigMap").await;
+        let shown = shown.iter().filter(|map| map.name_any().ends_with("-show"));
+        let right = shown
+            .filter(|map| map.data["data"]["image"] == revision)
+            .count();
+        let owners = list(&way.client().unwrap(), "Workload").await;
+        let ready = owners.iter().filter(|owner| is_ready(owner)).count();
+        if right == WORKLOADS.len() && ready == WORKLOADS.len() {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{right} show {revision} and {ready} are ready: {:#}",
+            json!(
+                owners
+                    .iter()
+                    .map(|owner| &owner.data["status"])
+                    .collect::<Vec<_>>()
+            )
+        );
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn is_ready(owner: &DynamicObject) -> bool {
+    let conditions = owner.data["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+async fn uids(way: &Way, ending: &str) -> BTreeMap<String, Option<String>> {
+    let client = way.client().unwrap();
+    let mut found = list(&client, "Test").await;
+    found.extend(list(&client, "ConfigMap").await);
+    let found = found
+        .into_iter()
+        .filter(|object| object.name_any().ends_with(ending));
+    found
+        .map(|object| (object.name_any(), object.uid()))
+        .collect()
+}
+
+async fn set_up(client: &Client) {
+    apply(client, fetch_template("first")).await;
+    let build = json!({
+        "apiVersion": "test.pathline.dev/v1", "kind": "Test",
+        "metadata": {"generateName": "$(workload.metadata.name)$-build-"},
+        "spec": {"revision": "$(source.revision)$"},
+    });
+    let build = json!({"template": build, "lifecycle": "immutable", "imagePath": ".spec.revision"});
+    apply(client, object("ClusterImageTemplate", "build", build)).await;
+    let show = json!({"template": {
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "$(workload.metadata.name)$-show"},
+        "data": {"image": "$(image)$"},
+    }});
+    apply(client, object("ClusterTemplate", "show", show)).await;
+    let chain = json!({"selector": {"weather": "bad"}, "resources": [
+        {"name": "fetch", "templateRef": {"kind": "ClusterSourceTemplate", "name": "fetch"}},
+        {
+            "name": "build", "templateRef": {"kind": "ClusterImageTemplate", "name": "build"},
+            "sources": [{"name": "source", "resource": "fetch"}],
+        },
+        {
+            "name": "show", "templateRef": {"kind": "ClusterTemplate", "name": "show"},
+            "images": [{"name": "image", "resource": "build"}],
+        },
+    ]});
+    apply(client, object("ClusterSupplyChain", "chain", chain)).await;
+    for name in WORKLOADS {
+        let mut workload = object("Workload", name, json!({}));
+        workload["metadata"]["labels"] = json!({"weather": "bad"});
+        apply(client, workload).await;
+    }
+}
+
+fn fetch_template(revision: &str) -> Value {
+    let fetch = json!({
+        "apiVersion": "test.pathline.dev/v1", "kind": "Test",
+        "metadata": {"name": "$(workload.metadata.name)$-fetch"},
+        "spec": {"url": "file:///there", "revision": revision},
+    });
+    let spec = json!({"template": fetch, "urlPath": ".spec.url", "revisionPath": ".spec.revision"});
+    object("ClusterSourceTemplate", "fetch", spec)
+}
+
+fn object(kind: &str, name: &str, spec: Value) -> Value {
+    json!({"apiVersion": "carto.run/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec})
+}
+
+async fn apply(client: &Client, object: Value) {
+    try_apply(client, object).await.unwrap();
+}
+
+async fn try_apply(client: &Client, object: Value) -> kube::Result<()> {
+    let [kind, name] = [&object["kind"], &object["metadata"]["name"]];
+    let (kind, name) = (kind.as_str().unwrap(), name.as_str().unwrap());
+    let params = PatchParams::apply("a-user").force();
+    api(client, kind)
+        .patch(name, &params, &Patch::Apply(&object))
+        .await?;
+    Ok(())
+}
+
+async fn list(client: &Client, kind: &str) -> Vec<DynamicObject> {
+    api(client, kind)
+        .list(&ListParams::default())
+        .await
+        .unwrap()
+        .items
+}
+
+fn api(client: &Client, kind: &str) -> Api<DynamicObject> {
+    let (group, version) = match kind {
+        "ConfigMap" => ("", "v1"),
+        "Test" => ("test.pathline.dev", "v1"),
+        _ => ("carto.run", "v1alpha1"),
+    };
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+    if kind.starts_with("Cluster") {
+        Api::all_with(client.clone(), &resource)
+    } else {
+        Api::namespaced_with(client.clone(), "default", &resource)
+    }
+}
+
+/// A stream of numbers that a seed decides.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}
