@@ -46,11 +46,17 @@ fn main() {
     }
     let asking = started.elapsed() / u32::try_from(EVENTS).expect("a few thousand");
     let kept = serde_json::to_vec(&state).expect("a state is JSON").len();
-    println!("| {events} events on a path of {} resources | figure |", PATH.len());
+    println!(
+        "| {events} events on a path of {} resources | figure |",
+        PATH.len()
+    );
     println!("| --- | --- |");
     println!("| feeding one event | {feeding:.1?} |");
     println!("| asking whether a value has arrived | {asking:.1?} |");
-    println!("| the state after {revision} revisions, as JSON | {} KiB |", kept / 1024);
+    println!(
+        "| the state after {revision} revisions, as JSON | {} KiB |",
+        kept / 1024
+    );
 }
 
 fn path() -> Chain {

@@ -8,8 +8,6 @@
 pub(crate) enum Clause {
     /// Inputs of a run are those of that run.
     ThatRun,
-    /// A run is read when it has succeeded.
-    RunSucceeded,
     /// What was applied proves an output only if the output has that value.
     AppliedValue,
     /// An input that is handed on equals the output.

@@ -91,24 +91,28 @@ impl<'a> Judge<'a> {
         if let Some(record) = self.applied(snapshot) {
             return Some(self.edges(record, |_, _| Some(Evidence::Applied)));
         }
-        if let Some(record) = self.ours(snapshot).or_else(|| self.held(snapshot)) {
-            let observed = self.is_observed(snapshot);
+        let dated = self.is_observed(snapshot).then_some(snapshot);
+        let dated = dated.and_then(|it| self.ours(it).or_else(|| self.held(it)));
+        if let Some(record) = dated {
             return Some(self.edges(record, |origin, input| {
                 let undisputed = !record.contested.contains(origin);
-                let dated = observed && self.clauses.holds(Clause::MetadataOnly, undisputed);
+                let undisputed = self.clauses.holds(Clause::MetadataOnly, undisputed);
                 self.same(input, snapshot)
-                    .or_else(|| self.rule(origin, snapshot))
-                    .or_else(|| dated.then_some(Evidence::Generation))
+                    .or_else(|| self.rule(origin, input, snapshot))
+                    .or_else(|| undisputed.then_some(Evidence::Generation))
             }));
         }
         if let Some(record) = self.matching(snapshot) {
             return Some(self.edges(record, |origin, input| {
                 self.same(input, snapshot)
-                    .or_else(|| self.rule(origin, snapshot))
+                    .or_else(|| self.rule(origin, input, snapshot))
             }));
         }
         let record = self.likely(snapshot)?;
-        Some(self.edges(record, |_, input| self.same(input, snapshot)))
+        let given = record.uid == snapshot.uid && self.is_of_template(record, snapshot);
+        Some(self.edges(record, |_, input| {
+            self.same(input, snapshot).filter(|_| given)
+        }))
     }
 
     /// Returns the apply that made this generation, if it was ours.
@@ -120,11 +124,8 @@ impl<'a> Judge<'a> {
             let carried = snapshot.inputs_id.as_ref();
             holds(Clause::Generation, generation)
                 && holds(Clause::Uid, record.uid == snapshot.uid)
-                && holds(Clause::Template, record.template == snapshot.template)
-                && holds(
-                    Clause::InputsId,
-                    carried.is_none_or(|id| *id == record.inputs_id),
-                )
+                && self.is_of_template(record, snapshot)
+                && carried.is_none_or(|id| *id == record.inputs_id)
         })
     }
 
@@ -140,7 +141,7 @@ impl<'a> Judge<'a> {
     fn held(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.of_object(snapshot).next_back()?;
         let since = last.generation? < snapshot.generation?;
-        let known = last.template == snapshot.template
+        let known = self.is_of_template(last, snapshot)
             && snapshot
                 .inputs_id
                 .as_ref()
@@ -155,7 +156,8 @@ impl<'a> Judge<'a> {
     fn run(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let of_run = |it: &&Record| self.clauses.holds(Clause::ThatRun, it.uid == snapshot.uid);
         let runs = self.tracing.immutable.then_some(self.records)?;
-        runs.iter().rev().find(of_run)
+        let run = runs.iter().rev().find(of_run)?;
+        self.is_of_template(run, snapshot).then_some(run)
     }
 
     /// Returns the apply that put the output there.
@@ -168,16 +170,19 @@ impl<'a> Judge<'a> {
             (Applied::Object, None) => !self.is_foreign(snapshot) || snapshot.held == Some(true),
             (Applied::Output(_) | Applied::Object, _) => false,
         };
-        match self.ours(snapshot) {
-            Some(record) => has_value(record).then_some(record),
-            None => self.of_object(snapshot).rev().find(|it| has_value(it)),
-        }
+        let ours = self.ours(snapshot);
+        let mut applies = self.of_object(snapshot).rev();
+        applies.find(|it| {
+            let possible = ours.is_none_or(|ours| ours.number == it.number);
+            possible && self.is_of_template(it, snapshot) && has_value(it)
+        })
     }
 
     /// Returns the last apply before the snapshot, if a correlation rule matched it.
     fn matching(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.last_not_after(snapshot)?;
-        (!snapshot.matched.is_empty()).then_some(last)
+        let compared = !snapshot.matched.is_empty() && self.is_of_template(last, snapshot);
+        compared.then_some(last)
     }
 
     /// Returns the apply whose inputs to show where nothing is proven.
@@ -205,9 +210,16 @@ impl<'a> Judge<'a> {
         self.of_object(snapshot).rev().find(not_after)
     }
 
+    /// Returns the applies to the object.
     fn of_object(self, snapshot: &Snapshot) -> impl DoubleEndedIterator<Item = &'a Record> {
         let uid = snapshot.uid.clone();
         self.records.iter().filter(move |it| it.uid == uid)
+    }
+
+    /// Tells whether an apply used the template by which the snapshot was read.
+    fn is_of_template(self, record: &Record, snapshot: &Snapshot) -> bool {
+        let same = record.template == snapshot.template;
+        self.clauses.holds(Clause::Template, same)
     }
 
     /// Tells whether the object says, and can be believed, that it is done with this generation.
@@ -245,10 +257,13 @@ impl<'a> Judge<'a> {
         equal.then_some(Evidence::Same)
     }
 
-    fn rule(self, origin: &Origin, snapshot: &Snapshot) -> Option<Evidence> {
+    /// Rules compare the state with the last apply, so they prove no value that was replaced.
+    fn rule(self, origin: &Origin, input: &Artifact, snapshot: &Snapshot) -> Option<Evidence> {
         let named = snapshot.matched.contains(origin) && self.tracing.rules.contains(origin);
         let named = self.clauses.holds(Clause::RuleNames, named);
-        (!snapshot.matched.is_empty() && named).then_some(Evidence::Rule)
+        let last = self.of_object(snapshot).next_back()?;
+        let compared = last.inputs.get(origin) == Some(input);
+        (!snapshot.matched.is_empty() && named && compared).then_some(Evidence::Rule)
     }
 
     fn edges(

@@ -30,3 +30,6 @@ pub use self::snapshot::{Health, Snapshot};
 pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
+
+#[cfg(test)]
+mod model;

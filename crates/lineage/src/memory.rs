@@ -10,10 +10,12 @@ use crate::derivation::{Derivation, Edge};
 use crate::evidence::{Evidence, Judge, Judgement};
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
-use crate::stamp::{Applied, Inputs, Record, Stamp, Template};
+use crate::stamp::{Applied, Inputs, InputsId, Record, Stamp, Template};
 
 /// How many applies are remembered; what an older one made is only ever assumed.
 const RECORDS: usize = 64;
+/// How many input sets of one generation are told apart; two are enough to know that there were others.
+const CARRIED: usize = 2;
 /// How many objects are told apart.
 const OBJECTS: usize = 64;
 
@@ -30,6 +32,8 @@ pub(crate) struct Memory {
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
+    /// The ids of inputs that the last snapshot's generation was seen with.
+    carried: Vec<Option<InputsId>>,
     /// Whether there ever was an output; if so, its absence makes no sink of the resource.
     emits: bool,
     current: Option<Derivation>,
@@ -42,7 +46,8 @@ impl Memory {
     pub(crate) fn stamped(&mut self, stamp: Stamp) {
         self.make_current(&stamp.uid);
         let mut record = Record::new(self.applies + 1, stamp);
-        if self.records.iter().any(|known| known.repeats(&record)) {
+        let last = self.records.iter().rfind(|it| it.uid == record.uid);
+        if last.is_some_and(|last| last.repeats(&record)) {
             return;
         }
         self.applies += 1;
@@ -55,6 +60,10 @@ impl Memory {
                 Some(before) => record.contest(before),
                 None => record.contest_all(),
             }
+            let unknown = |id: &InputsId| !record.knows(id);
+            if self.carried.iter().flatten().any(unknown) {
+                record.contest_all();
+            }
         }
         self.insert(record);
     }
@@ -66,6 +75,11 @@ impl Memory {
         snapshot: &Snapshot,
         clauses: Clauses,
     ) -> bool {
+        let blind = clauses.is_dropped(Clause::InputsId).then(|| Snapshot {
+            inputs_id: None,
+            ..snapshot.clone()
+        });
+        let snapshot = blind.as_ref().unwrap_or(snapshot);
         let immutable = resource.tracing.immutable;
         if self.is_outdated(snapshot, immutable) {
             return false;
@@ -73,9 +87,8 @@ impl Memory {
         if !self.uids.contains(&snapshot.uid) {
             self.make_current(&snapshot.uid);
         }
-        self.last = Some(snapshot.clone());
-        let succeeded = clauses.holds(Clause::RunSucceeded, snapshot.health.is_good());
-        if immutable && !succeeded {
+        self.note(snapshot);
+        if immutable && !snapshot.health.is_good() {
             return false;
         }
         let judge = Judge {
@@ -94,7 +107,7 @@ impl Memory {
             self.has_newer_run(snapshot, &judgement)
         } else {
             let current = self.current.as_ref();
-            let unchanged = current.is_some_and(|current| current.shows(snapshot));
+            let unchanged = current.is_some_and(|it| it.record > 0 && it.shows(snapshot));
             unchanged && !touched && !judgement.is_news()
         };
         !kept && self.adopt(resource, snapshot, judgement)
@@ -204,17 +217,40 @@ impl Memory {
     }
 
     /// Tells whether the generation that an apply answered with had been seen before the apply, so
-    /// that the apply changed metadata at most. A snapshot that carries the same inputs only came
-    /// in before the answer did.
+    /// that the apply changed metadata at most. Snapshots that carry the same inputs only came in
+    /// before the answer did.
     fn was_there_before(&self, record: &Record) -> bool {
         self.last.as_ref().is_some_and(|seen| {
             let made = record.generation.is_some() && seen.generation >= record.generation;
-            seen.uid == record.uid && made && seen.inputs_id.as_ref() != Some(&record.inputs_id)
+            let ours = |id: &Option<InputsId>| id.as_ref() == Some(&record.inputs_id);
+            seen.uid == record.uid && made && !self.carried.iter().all(ours)
         })
     }
 
+    fn note(&mut self, snapshot: &Snapshot) {
+        let is_last =
+            |it: &Snapshot| it.uid == snapshot.uid && it.generation == snapshot.generation;
+        if !self.last.as_ref().is_some_and(is_last) {
+            self.carried.clear();
+        }
+        if !self.carried.contains(&snapshot.inputs_id) && self.carried.len() < CARRIED {
+            self.carried.push(snapshot.inputs_id.clone());
+        }
+        self.last = Some(snapshot.clone());
+        let mut records = self.records.iter_mut();
+        let made = records.find(|it| it.is_of(&snapshot.uid, snapshot.generation));
+        let carried = snapshot.inputs_id.as_ref();
+        // An apply that nobody remembers: it changed metadata, and nobody knows which.
+        if let Some(record) = made
+            && carried.is_some_and(|id| !record.knows(id))
+        {
+            record.contest_all();
+        }
+    }
+
     fn has_newer_run(&self, snapshot: &Snapshot, judgement: &Judgement) -> bool {
-        let known = self.records.iter().any(|it| it.uid == snapshot.uid);
+        let is_known = |it: &Record| it.uid == snapshot.uid && it.template == snapshot.template;
+        let known = self.records.iter().any(is_known);
         let current = self.current.as_ref();
         current.is_some_and(|current| !known || current.record > judgement.record)
     }

@@ -80,6 +80,9 @@ impl InputsId {
     }
 }
 
+/// How many earlier applies to a generation are told from applies that were forgotten.
+const EARLIER: usize = 16;
+
 /// What is remembered of the applies that led to one generation of one object.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Record {
@@ -91,6 +94,8 @@ pub(crate) struct Record {
     /// Those of the last apply.
     pub(crate) inputs: Inputs,
     pub(crate) inputs_id: InputsId,
+    /// The ids of earlier applies to the same generation.
+    earlier: Vec<InputsId>,
     /// Inputs that had another value in an earlier apply to the same generation: which of the two
     /// an output was made from, a generation can't say.
     pub(crate) contested: BTreeSet<Origin>,
@@ -107,6 +112,7 @@ impl Record {
             uid: stamp.uid,
             generation: stamp.generation,
             inputs: stamp.inputs,
+            earlier: Vec::new(),
             contested: BTreeSet::new(),
             applied: stamp.applied,
             rendered: stamp.rendered,
@@ -123,6 +129,7 @@ impl Record {
         let one = Self {
             number: self.number,
             contested: self.contested.clone(),
+            earlier: self.earlier.clone(),
             ..other.clone()
         };
         *self == one
@@ -132,6 +139,11 @@ impl Record {
     /// the same object: then they are one.
     pub(crate) fn contest(&mut self, earlier: &Self) {
         self.contested.extend(earlier.contested.iter().cloned());
+        self.earlier.clone_from(&earlier.earlier);
+        self.earlier.push(earlier.inputs_id.clone());
+        if self.earlier.len() > EARLIER {
+            self.earlier.remove(0);
+        }
         if self.rendered.is_some() && self.rendered == earlier.rendered {
             return;
         }
@@ -139,6 +151,11 @@ impl Record {
         let differ = origins.filter(|it| self.inputs.get(it) != earlier.inputs.get(it));
         let differ: Vec<_> = differ.cloned().collect();
         self.contested.extend(differ);
+    }
+
+    /// Tells whether an id of inputs is of an apply that is remembered.
+    pub(crate) fn knows(&self, inputs_id: &InputsId) -> bool {
+        self.inputs_id == *inputs_id || self.earlier.contains(inputs_id)
     }
 
     /// Contests everything: what the generation was made from before is not known.

@@ -18,8 +18,8 @@ use crate::stamp::{Inputs, Stamp};
 
 /// What is known of one owner.
 ///
-/// Feed it in the order in which things happen: after every apply [`State::stamped`], and then
-/// [`State::seen`] with the object as it was read. It is bounded by the size of the chain, not by
+/// Feed it in the order in which things happen: [`State::seen`] whenever an object was read, also
+/// right before an apply, and [`State::stamped`] with the answer to the apply. It is bounded by the size of the chain, not by
 /// the length of its history, and can be written as JSON and read back at any moment.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct State {
@@ -124,12 +124,12 @@ impl State {
         self.memories.get(resource)
     }
 
-    /// Starts without any history, and without one clause of the evidence rule.
+    /// Asks one clause of the evidence rule less.
     #[cfg(test)]
-    pub(crate) fn without(chain: Chain, dropped: Option<crate::clauses::Clause>) -> Self {
+    pub(crate) fn dropping(self, dropped: Option<crate::clauses::Clause>) -> Self {
         Self {
             clauses: Clauses { dropped },
-            ..Self::new(chain)
+            ..self
         }
     }
 

@@ -1,0 +1,66 @@
+//! The evidence rule against controllers that know the truth.
+//!
+//! A [`world`] holds random paths, objects and controllers, and remembers what every output was
+//! really made from. Pathline sees only what it would see on a cluster. Nothing that it proves may
+//! be wrong, ever; and what well-behaved controllers make is proven once everything has settled.
+
+mod check;
+mod controller;
+mod dice;
+mod history;
+mod object;
+mod work;
+mod world;
+
+use crate::clauses::Clause;
+
+/// How many histories are always run, and how many every night.
+const HISTORIES: (u64, u64) = (5_000, 100_000);
+
+/// Every clause of the evidence rule.
+const CLAUSES: [Clause; 15] = [
+    Clause::ThatRun,
+    Clause::AppliedValue,
+    Clause::SameValue,
+    Clause::RuleNames,
+    Clause::Uid,
+    Clause::Template,
+    Clause::Generation,
+    Clause::InputsId,
+    Clause::Observed,
+    Clause::Healthy,
+    Clause::HealthReads,
+    Clause::Vouched,
+    Clause::MetadataOnly,
+    Clause::Held,
+    Clause::Mutable,
+];
+
+#[test]
+fn nothing_proven_is_wrong_and_honest_controllers_are_believed() {
+    let (always, nightly) = HISTORIES;
+    let histories = if pathline_testkit::is_nightly() {
+        nightly
+    } else {
+        always
+    };
+    let mut proven = check::Counts::default();
+    for seed in 0..histories {
+        match history::run(seed, None) {
+            Ok(counts) => proven += counts,
+            Err(fault) => panic!("history {seed}: {fault}\n{}", history::tell(seed)),
+        }
+    }
+    // Histories that prove nothing would show nothing.
+    assert!(proven.edges > histories, "{proven:?}");
+    assert!(proven.settled > histories, "{proven:?}");
+    assert!(proven.arrived > histories / 4, "{proven:?}");
+}
+
+#[test]
+fn without_any_one_clause_something_proven_is_wrong() {
+    for clause in CLAUSES {
+        let caught = (0..HISTORIES.0).any(|seed| history::run(seed, Some(clause)).is_err());
+        assert!(caught, "nobody notices that {clause:?} is missing");
+    }
+}

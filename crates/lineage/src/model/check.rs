@@ -1,0 +1,192 @@
+//! Compares what Pathline says with the truth.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::AddAssign;
+
+use super::controller::Controller;
+use super::world::World;
+use crate::artifact::{Artifact, ArtifactId};
+use crate::derivation::{Derivation, Edge};
+use crate::origin::Origin;
+use crate::snapshot::Health;
+
+/// What was proven in a history, so that a test which proves nothing is noticed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) edges: u64,
+    pub(super) settled: u64,
+    pub(super) arrived: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.edges += other.edges;
+        self.settled += other.settled;
+        self.arrived += other.arrived;
+    }
+}
+
+/// Pathline said something that is not so.
+#[derive(Debug)]
+pub(super) struct Fault(String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Checks that nothing proven is wrong, and that nothing is said to have arrived that has not.
+pub(super) fn proven(world: &World, counts: &mut Counts) -> Result<(), Fault> {
+    for (index, part) in world.parts.iter().enumerate() {
+        if let Some(made) = world.state.current(&part.name) {
+            counts.edges += derivation(world, index, made)?;
+        }
+    }
+    for (name, value) in &world.owner {
+        let origin = Origin::owner(*name);
+        let arrival = world.state.arrival(&origin, |it| it == value);
+        if !arrival.arrived() {
+            continue;
+        }
+        counts.arrived += 1;
+        for target in world.state.chain().targets(&origin) {
+            let made = world.state.current(&target.name);
+            let output = made.and_then(|it| it.output.as_ref()).map(Artifact::id);
+            let part = index_of(world, &target.name);
+            let really = output.is_some_and(|it| goes_back(world, part, it, &origin, value.id()));
+            if !really {
+                return Err(Fault(format!(
+                    "{origin} has not arrived in {}",
+                    target.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn derivation(world: &World, index: usize, made: &Derivation) -> Result<u64, Fault> {
+    let part = &world.parts[index];
+    let proven = made
+        .from
+        .iter()
+        .filter(|(_, edge)| edge.evidence.is_proof());
+    let proven: Vec<(&Origin, &Edge)> = proven.collect();
+    let fault = |what: &str| {
+        let name = &part.name;
+        Err(Fault(format!(
+            "{name} ({:?}) {what}: {proven:#?}",
+            part.controller
+        )))
+    };
+    let Some(output) = &made.output else {
+        return Ok(0);
+    };
+    if proven.iter().any(|(_, edge)| edge.artifact.is_mutable()) {
+        return fault("is proven to be made from something mutable");
+    }
+    let backed = |(origin, edge): &(&Origin, &Edge)| {
+        let mut applies = part.applies.iter();
+        applies.any(|(template, inputs)| {
+            *template == made.template && inputs.get(origin) == Some(&edge.artifact)
+        })
+    };
+    if !proven.iter().all(backed) {
+        return fault("is proven to be made from what its template was never given");
+    }
+    let mut truths = world.truth.of(index, output.id());
+    let agrees = |fields: &Vec<(Origin, ArtifactId)>| {
+        let is_true = |(origin, edge): &(&Origin, &Edge)| {
+            let field = fields.iter().find(|(it, _)| it == *origin);
+            field.is_none_or(|(_, id)| *id == edge.artifact.id())
+        };
+        proven.iter().all(is_true)
+    };
+    if !proven.is_empty() && !truths.any(agrees) {
+        return fault("was not made from what is proven");
+    }
+    Ok(proven.len() as u64)
+}
+
+/// Tells whether an output was really made from a value of an origin, on all ways.
+fn goes_back(
+    world: &World,
+    part: usize,
+    output: ArtifactId,
+    origin: &Origin,
+    value: ArtifactId,
+) -> bool {
+    let reached = world.state.chain().reached_by(origin);
+    let agrees = |(input, id): &(Origin, ArtifactId)| match input {
+        _ if input == origin => *id == value,
+        Origin::Resource(name) if reached.contains(name.as_str()) => {
+            goes_back(world, index_of(world, name), *id, origin, value)
+        }
+        _ => true,
+    };
+    let mut truths = world.truth.of(part, output);
+    truths.any(|fields| fields.iter().all(agrees))
+}
+
+/// Checks that what well-behaved controllers made is proven once everything has settled.
+pub(super) fn settled(world: &World, counts: &mut Counts) -> Result<(), Fault> {
+    let mut doubtful = BTreeSet::new();
+    for (index, part) in world.parts.iter().enumerate() {
+        let last = part.objects.last();
+        let failed_run = part.controller == Controller::Runs
+            && last.is_some_and(|run| run.status.health != Health::True);
+        let made = world.state.current(&part.name);
+        if failed_run || !part.upstream.iter().all(|it| !doubtful.contains(it)) {
+            doubtful.insert(index);
+        }
+        if made.is_none() && doubtful.contains(&index) {
+            continue;
+        }
+        let Some(made) = made else {
+            return Err(Fault(format!(
+                "{} ({:?}) made nothing",
+                part.name, part.controller
+            )));
+        };
+        let certain = |(origin, edge): &(&Origin, &Edge)| {
+            let named = part.controller != Controller::Correlated || part.named.contains(origin);
+            named && !edge.artifact.is_mutable()
+        };
+        let provable = part.controller.is_provable() && !part.disputed && !failed_run;
+        let certain: Vec<_> = made.from.iter().filter(certain).collect();
+        let assumed = certain.iter().find(|(_, edge)| !edge.evidence.is_proof());
+        if let Some((origin, _)) = assumed.filter(|_| provable) {
+            let (name, controller) = (&part.name, part.controller);
+            return Err(Fault(format!(
+                "{name} ({controller:?}): {origin} is only assumed"
+            )));
+        }
+        counts.settled += if provable { certain.len() as u64 } else { 0 };
+        if !provable || certain.len() < made.from.len() || part.second_template {
+            doubtful.insert(index);
+        }
+    }
+    if doubtful.is_empty() {
+        arrived(world)?;
+    }
+    Ok(())
+}
+
+/// Checks that everything the owner has now has arrived.
+fn arrived(world: &World) -> Result<(), Fault> {
+    for (name, value) in &world.owner {
+        let origin = Origin::owner(*name);
+        let arrival = world.state.arrival(&origin, |it| it == value);
+        if !arrival.arrived() && !arrival.unused() {
+            return Err(Fault(format!("{name} should have arrived: {arrival:?}")));
+        }
+    }
+    Ok(())
+}
+
+fn index_of(world: &World, name: &str) -> usize {
+    let found = world.parts.iter().position(|part| part.name == name);
+    found.expect("it is on the path")
+}

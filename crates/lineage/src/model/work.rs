@@ -1,0 +1,143 @@
+//! What controllers do, one step at a time.
+
+use super::controller::Controller;
+use super::object::{Held, Object};
+use super::world::World;
+use crate::snapshot::Health;
+
+impl World {
+    /// Lets the controller of a part do one thing, and the watch see it.
+    pub(super) fn work(&mut self, part: usize) {
+        let runs = self.parts[part].controller == Controller::Runs;
+        let count = self.parts[part].objects.len();
+        let unfinished = self.parts[part].objects.iter();
+        let unfinished = unfinished.take_while(|it| it.status.done.is_some()).count();
+        let index = if runs {
+            unfinished
+        } else {
+            count.saturating_sub(1)
+        };
+        let Some(mut object) = self.parts[part].objects.get(index).cloned() else {
+            return;
+        };
+        match self.parts[part].controller {
+            Controller::Applied | Controller::PassesThrough => return,
+            Controller::Runs => self.run(part, &mut object),
+            controller if controller.reports() => self.report(part, controller, &mut object),
+            controller => self.mumble(part, controller, &mut object),
+        }
+        let it = &mut self.parts[part];
+        it.pending.push_back(object.clone());
+        it.objects[index] = object;
+    }
+
+    /// A run succeeds or fails, once.
+    fn run(&mut self, part: usize, object: &mut Object) {
+        let succeeds = self.calm || self.dice.chance(70);
+        let output = self.make(part, &object.fields());
+        object.status.done = Some(object.generation);
+        if succeeds {
+            object.status.health = Health::True;
+            object.status.output = Some(output);
+        } else {
+            object.status.health = Health::False;
+            object.status.output = Some(output).filter(|_| self.dice.chance(30));
+        }
+    }
+
+    /// A controller that says honestly when it is done with a generation.
+    fn report(&mut self, part: usize, controller: Controller, object: &mut Object) {
+        let restless = !self.calm && self.dice.chance(40);
+        if restless && self.publish_old_work(part, object) {
+            return;
+        }
+        match object.work.take() {
+            Some((generation, fields)) if generation == object.generation => {
+                self.finish(part, controller, object, &fields);
+            }
+            Some((_, fields)) => {
+                object.old_work = Some(fields);
+                self.begin(object);
+            }
+            None if object.status.done != Some(object.generation) => self.begin(object),
+            None if controller == Controller::Flapping => flap(object, restless),
+            None if controller == Controller::SelfStarting && restless => {
+                self.parts[part].salt += 1;
+                object.work = Some((object.generation, object.fields()));
+            }
+            None => {}
+        }
+    }
+
+    fn begin(&mut self, object: &mut Object) {
+        object.work = Some((object.generation, object.fields()));
+        if self.dice.chance(50) {
+            object.status.observed = Some(object.generation);
+            object.status.condition_observed = Some(object.generation);
+            object.status.health = Health::Unknown;
+        }
+    }
+
+    fn finish(&mut self, part: usize, controller: Controller, object: &mut Object, fields: &Held) {
+        let generation = Some(object.generation);
+        object.status.observed = generation;
+        object.status.condition_observed = generation;
+        if controller == Controller::Failing && !self.calm && self.dice.chance(40) {
+            object.status.health = Health::False;
+            return;
+        }
+        let output = self.make(part, fields);
+        object.old_work = None;
+        object.status.health = Health::True;
+        object.status.made = Some(output.clone());
+        object.status.output = Some(output);
+        object.status.done = generation;
+    }
+
+    /// Work on an older generation ends late; the controller knows that it is not the last word.
+    fn publish_old_work(&mut self, part: usize, object: &mut Object) -> bool {
+        if object.status.done == Some(object.generation) {
+            return false;
+        }
+        let Some(fields) = object.old_work.take() else {
+            return false;
+        };
+        object.status.output = Some(self.make(part, &fields));
+        if object.status.observed == Some(object.generation) {
+            object.status.health = Health::Unknown;
+        }
+        true
+    }
+
+    /// A controller whose word on generations is worth nothing.
+    fn mumble(&mut self, part: usize, controller: Controller, object: &mut Object) {
+        let reports = matches!(controller, Controller::Lagging | Controller::Presumed);
+        object.status.health = if controller == Controller::Presumed {
+            Health::Presumed
+        } else {
+            Health::True
+        };
+        match object.work.take() {
+            Some((generation, fields)) => {
+                object.status.output = Some(self.make(part, &fields));
+                object.status.used = fields;
+                object.status.done = Some(generation);
+            }
+            None if object.status.done != Some(object.generation) => {
+                object.work = Some((object.generation, object.fields()));
+                object.status.observed = reports.then_some(object.generation);
+            }
+            None => {}
+        }
+    }
+}
+
+fn flap(object: &mut Object, restless: bool) {
+    if restless {
+        object.status.health = Health::False;
+        object.status.output = None;
+    } else {
+        object.status.health = Health::True;
+        object.status.output = object.status.made.clone();
+    }
+}

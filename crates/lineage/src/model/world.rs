@@ -1,0 +1,293 @@
+//! A path, its objects and its controllers; and Pathline, which looks at them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::controller::{CONTROLLERS, Controller};
+use super::dice::Dice;
+use super::object::{Object, Truth};
+use crate::artifact::{Artifact, ArtifactId, Kind};
+use crate::chain::{Chain, Resource};
+use crate::clauses::Clause;
+use crate::origin::Origin;
+use crate::snapshot::Snapshot;
+use crate::stamp::{Inputs, Template};
+use crate::state::State;
+use crate::tracing::Tracing;
+
+/// The owner's params, and the values they take.
+pub(super) const PARAMS: [&str; 3] = ["param:a", "param:b", "param:c"];
+const VALUES: [&str; 3] = ["1", "2", "3"];
+
+/// One resource, its controller and its objects.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) controller: Controller,
+    pub(super) upstream: Vec<usize>,
+    pub(super) params: Vec<&'static str>,
+    /// Inputs that are rendered into fields that change the generation.
+    pub(super) spec: BTreeSet<Origin>,
+    /// Inputs that are rendered into metadata. All others are read, and change nothing.
+    pub(super) metadata: BTreeSet<Origin>,
+    /// Inputs whose used value is reported.
+    pub(super) named: BTreeSet<Origin>,
+    /// The output is always called the same.
+    pub(super) mutable: bool,
+    /// Only one input makes a difference to the output.
+    pub(super) insensitive: bool,
+    /// The object has a generation.
+    pub(super) counted: bool,
+    /// The second template does not read the first param.
+    pub(super) second_template: bool,
+    /// The current object last; only runs have more than one.
+    pub(super) objects: Vec<Object>,
+    /// States that a watch has still to deliver.
+    pub(super) pending: VecDeque<Object>,
+    /// The last apply that Pathline remembers.
+    pub(super) recorded: Option<Inputs>,
+    /// The last apply that was made.
+    pub(super) rendered: Option<Inputs>,
+    /// Every apply, with its template.
+    pub(super) applies: Vec<(Template, Inputs)>,
+    /// An input was changed without a new generation, or an apply was forgotten.
+    pub(super) disputed: bool,
+    /// Changes with everything that a controller does on its own.
+    pub(super) salt: u64,
+}
+
+/// Everything.
+pub(super) struct World {
+    pub(super) dice: Dice,
+    pub(super) parts: Vec<Part>,
+    pub(super) owner: BTreeMap<&'static str, Artifact>,
+    pub(super) truth: Truth,
+    pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
+    pub(super) state: State,
+    /// Objects carry the id of their inputs, and Pathline compares their fields.
+    pub(super) annotated: bool,
+    /// Nothing fails, flaps or starts on its own any more.
+    pub(super) calm: bool,
+    pub(super) time: i64,
+    uids: u64,
+    /// What happened, if somebody wants to read it.
+    pub(super) story: Option<Vec<String>>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, dropped: Option<Clause>) -> Self {
+        let mut dice = Dice::new(seed);
+        let count = 1 + dice.below(5);
+        let parts: Vec<_> = (0..count).map(|index| part(&mut dice, index)).collect();
+        let chain = Chain::new(parts.iter().map(|it| it.resource(&parts)).collect());
+        let mut world = Self {
+            annotated: dice.chance(60),
+            dice,
+            state: State::new(chain.expect("producers come first")).dropping(dropped),
+            parts,
+            owner: BTreeMap::new(),
+            truth: Truth::default(),
+            artifacts: BTreeMap::new(),
+            calm: false,
+            time: 0,
+            uids: 0,
+            story: None,
+        };
+        for param in PARAMS {
+            world.change_param(param);
+        }
+        world
+    }
+
+    pub(super) fn change_param(&mut self, name: &'static str) {
+        let value = json!(self.dice.one_of(&VALUES));
+        let param = Artifact::param(name, &value);
+        self.keep(&param);
+        self.owner.insert(name, param);
+        let inputs = self.owner.iter();
+        let inputs = inputs.map(|(name, param)| ((*name).to_owned(), param.clone()));
+        self.state.own(inputs.collect());
+    }
+
+    pub(super) fn keep(&mut self, artifact: &Artifact) {
+        self.artifacts.insert(artifact.id(), artifact.clone());
+    }
+
+    pub(super) fn tell(&mut self, event: impl FnOnce() -> String) {
+        if let Some(story) = &mut self.story {
+            story.push(event());
+        }
+    }
+
+    pub(super) fn new_uid(&mut self) -> String {
+        self.uids += 1;
+        format!("u{}", self.uids)
+    }
+
+    /// Pathline stops, and starts again with what it had written down.
+    pub(super) fn restart(&mut self, dropped: Option<Clause>) {
+        let text = serde_json::to_string(&self.state).expect("a state is JSON");
+        let read: State = serde_json::from_str(&text).expect("what was written can be read");
+        let read = read.dropping(dropped);
+        assert!(
+            read == self.state,
+            "a restart must not change what is known"
+        );
+        self.state = read;
+    }
+
+    /// Pathline reads an object.
+    pub(super) fn see(&mut self, part: usize, object: &Object) {
+        self.time += 1;
+        let it = &self.parts[part];
+        let recorded = it.recorded.as_ref();
+        let fields = object.fields();
+        let held = recorded.is_some_and(|inputs| {
+            let ours = |origin: &Origin, id: &ArtifactId| {
+                inputs.get(origin).map(Artifact::id) == Some(*id)
+            };
+            fields.iter().all(|(origin, id)| ours(origin, id))
+        });
+        let used = object.status.used.iter();
+        let matches = |origin: &Origin, id: &ArtifactId| {
+            let input = recorded.and_then(|inputs| inputs.get(origin));
+            input.map(Artifact::id) == Some(*id) && it.named.contains(origin)
+        };
+        let matched = used.filter(|(origin, id)| matches(origin, id));
+        let snapshot = Snapshot {
+            template: it.template(),
+            uid: object.uid.clone(),
+            generation: it.counted.then_some(object.generation),
+            observed: object.status.observed,
+            condition_observed: object.status.condition_observed,
+            health: object.status.health,
+            held: self.annotated.then_some(held),
+            matched: matched.map(|(origin, _)| origin.clone()).collect(),
+            inputs_id: self.annotated.then(|| object.inputs_id.clone()),
+            output: object.status.output.clone(),
+            time: Timestamp::from_second(self.time).expect("a small number"),
+        };
+        let name = it.name.clone();
+        self.tell(|| {
+            let fields: Vec<_> = object.fields().into_iter().collect();
+            format!("{name} seen {snapshot:?} holding {fields:?}")
+        });
+        self.state
+            .seen(&name, &snapshot)
+            .expect("it is on the path");
+    }
+
+    /// Returns what a part is given now, if all of it is there.
+    pub(super) fn inputs(&self, part: usize) -> Option<Inputs> {
+        let it = &self.parts[part];
+        let mut inputs = Inputs::new();
+        for name in it.params_read() {
+            inputs.insert(Origin::owner(*name), self.owner[name].clone());
+        }
+        for upstream in &it.upstream {
+            let name = &self.parts[*upstream].name;
+            let output = self.state.current(name)?.output.clone()?;
+            inputs.insert(Origin::resource(name), output);
+        }
+        Some(inputs)
+    }
+}
+
+impl Part {
+    pub(super) fn template(&self) -> Template {
+        Template {
+            name: if self.second_template { "two" } else { "one" }.to_owned(),
+            generation: Some(1),
+        }
+    }
+
+    fn params_read(&self) -> &[&'static str] {
+        &self.params[usize::from(self.second_template)..]
+    }
+
+    fn resource(&self, parts: &[Self]) -> Resource {
+        let upstream = self.upstream.iter();
+        Resource {
+            name: self.name.clone(),
+            upstream: upstream.map(|index| parts[*index].name.clone()).collect(),
+            reads: self.params.iter().map(|name| (*name).to_owned()).collect(),
+            tracing: Tracing {
+                immutable: self.controller == Controller::Runs,
+                trust: self.controller.trust(),
+                rules: self.named.clone(),
+            },
+        }
+    }
+
+    /// Returns what a controller makes of some fields.
+    pub(super) fn output(&self, fields: &super::object::Held) -> Artifact {
+        let sensitive = if self.insensitive { 1 } else { usize::MAX };
+        let content: Vec<_> = fields
+            .iter()
+            .take(sensitive)
+            .map(|it| format!("{it:?}"))
+            .collect();
+        if self.mutable {
+            return Artifact::image(&format!("{}:latest", self.name));
+        }
+        let kind = if self.controller == Controller::Applied {
+            Kind::Config
+        } else {
+            Kind::Image
+        };
+        Artifact::value(kind, &json!([self.name, content, self.salt]))
+    }
+}
+
+fn part(dice: &mut Dice, index: usize) -> Part {
+    let name = format!("r{index}");
+    let upstream: Vec<_> = (0..index).filter(|_| dice.chance(50)).collect();
+    let mut controller = dice.one_of(&CONTROLLERS);
+    let hands_on = matches!(controller, Controller::HandsOn | Controller::PassesThrough);
+    if hands_on && upstream.len() != 1 {
+        controller = Controller::Honest;
+    }
+    let mut params: Vec<_> = PARAMS.into_iter().filter(|_| dice.chance(50)).collect();
+    if params.is_empty() {
+        params.push(dice.one_of(&PARAMS));
+    }
+    let mut spec = BTreeSet::new();
+    let mut metadata = BTreeSet::new();
+    let of_params = params.iter().map(|name| Origin::owner(*name));
+    let of_upstream = upstream
+        .iter()
+        .map(|index| Origin::resource(format!("r{index}")));
+    for origin in of_params {
+        match dice.below(10) {
+            0..3 => metadata.insert(origin),
+            3 => false,
+            _ => spec.insert(origin),
+        };
+    }
+    spec.extend(of_upstream);
+    let correlated = controller == Controller::Correlated;
+    let named = spec.iter().filter(|_| correlated && dice.chance(70));
+    let named = named.cloned().collect();
+    Part {
+        mutable: dice.chance(8) && controller != Controller::Applied,
+        insensitive: dice.chance(25),
+        counted: controller != Controller::Applied || dice.chance(40),
+        second_template: false,
+        objects: Vec::new(),
+        pending: VecDeque::new(),
+        recorded: None,
+        rendered: None,
+        applies: Vec::new(),
+        disputed: false,
+        salt: 0,
+        name,
+        controller,
+        upstream,
+        params,
+        spec,
+        metadata,
+        named,
+    }
+}

@@ -1,0 +1,12 @@
+//! The stories of the design, each by its name.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "histories are written down as literals"
+)]
+
+mod arrival;
+mod bad_input;
+mod evidence;
+mod paths;
+mod seed;
+mod support;
