@@ -217,7 +217,7 @@ impl Walk {
                 operator,
                 right,
             } => self.filter(input, |walk, item| {
-                walk.matches(left, operator, right, &item)
+                walk.matches(left, operator, right, &vec![item])
             }),
             Step::Literal(text @ Value::String(_)) => Ok(vec![Cow::Owned(text.clone())]),
             Step::Literal(value) => Ok(input.iter().map(|_| Cow::Owned(value.clone())).collect()),
@@ -271,10 +271,10 @@ impl Walk {
         left: &[Step],
         operator: &str,
         right: &[Step],
-        item: &Cow<'_, Value>,
+        item: &Found<'_>,
     ) -> Result<bool, Refusal> {
         let mut operand = |steps: &[Step]| {
-            let found = self.follow(steps, vec![item.clone()]);
+            let found = self.follow(steps, item.clone());
             operand(found.map_err(|failure| failure.why)?)
         };
         let Some(left) = operand(left).map_err(Refusal::Operand)? else {

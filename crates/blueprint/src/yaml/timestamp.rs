@@ -13,7 +13,7 @@ pub(super) fn is_timestamp(text: &str) -> bool {
     let (Some(month), true, Some(day)) = (rest.number(), rest.eat('-'), rest.number()) else {
         return false;
     };
-    is_date(year, month, day) && (rest.0.is_empty() || rest.is_time())
+    is_date(year, month, day) && (rest.0.is_empty() || rest.reads_as_time())
 }
 
 fn is_date(year: &str, month: u8, day: u8) -> bool {
@@ -30,7 +30,7 @@ fn is_date(year: &str, month: u8, day: u8) -> bool {
 struct Rest<'t>(&'t str);
 
 impl Rest<'_> {
-    fn is_time(mut self) -> bool {
+    fn reads_as_time(mut self) -> bool {
         let has_zone = self.eat('T') || self.eat('t');
         if !has_zone {
             let blanks = self.0.len() - self.0.trim_start_matches(' ').len();
