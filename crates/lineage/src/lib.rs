@@ -1,4 +1,13 @@
 //! What is it made of, has it arrived?
+//!
+//! [`State`] knows one owner. It is fed with what was stamped ([`Stamp`]) and what was seen
+//! ([`Snapshot`]), and says what each resource makes and from what ([`State::current`]), what the
+//! path makes as a tree ([`State::outputs`]), and how far a value has come ([`State::arrival`]).
+//! Every edge carries its [`Evidence`]. Nothing here does I/O or looks at a clock.
+//!
+//! Read on in this order: `evidence` (the rule), `memory` (what is remembered of a resource),
+//! [`arrival`] (what counts as arrived), [`simulate`] (the rule, to be tried by hand), and `model`
+//! (the rule, tried against controllers that know the truth).
 
 pub mod arrival;
 mod artifact;
