@@ -1,6 +1,15 @@
 //! The cluster stops and starts, watches break, writes are refused or their answers lost, a template
 //! flips, and the engine is killed: in the end all is right, and nothing was made twice.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
+
 mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
