@@ -213,6 +213,10 @@ fn operator_meant(written: &str) -> Option<Operator> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 mod tests {
     use serde_json::json;
 

@@ -238,6 +238,10 @@ fn show(selector: &RunnableSelector) -> String {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 mod tests {
     use super::*;
 

@@ -142,8 +142,9 @@ mod tests {
 
     #[test]
     fn the_output_is_that_of_the_current_run_if_it_is_healthy() {
+        type States = &'static [(&'static str, &'static str)];
         // Each row: runs with their states from old to new, the current one, whose output counts.
-        let rows: [(&[(&str, &str)], &str, Option<&str>); 7] = [
+        let rows: [(States, &str, Option<&str>); 7] = [
             (&[("a", "True")], "a", Some("a")),
             (&[("a", "Unknown")], "a", None),
             (&[("a", "True"), ("b", "Unknown")], "b", Some("a")),
