@@ -1,4 +1,4 @@
-//! How many instructions does it take to decide a path? Counts do not depend on what else the machine
+//! How many instructions does it take to decide a path, and to find out what can be reached? Counts do not depend on what else the machine
 //! does, so a regression shows. Needs valgrind; without it, says so.
 //!
 //! `cargo bench -p pathline-blueprint --bench instructions` prints the table of `docs/benchmarks.md`.
@@ -10,16 +10,19 @@ mod data;
 use std::hint::black_box;
 use std::process::Command;
 
+use pathline_blueprint::reach::{self, Budget};
 use pathline_blueprint::selection::Plan;
 
 const OPTIONS: u64 = 5;
-const SCENARIOS: [(&str, u64); 6] = [
+const SCENARIOS: [(&str, u64); 8] = [
     ("choose-10", 10),
     ("choose-100", 100),
     ("choose-1000", 1_000),
     ("plan-10", 10),
     ("plan-100", 100),
     ("plan-1000", 1_000),
+    ("reach-10", 10),
+    ("reach-100", 100),
 ];
 
 fn main() {
@@ -69,6 +72,11 @@ fn count(scenario: &str) -> Result<u64, String> {
 
 fn run(scenario: &str, resources: u64) {
     let blueprint = data::blueprint(resources, OPTIONS, resources);
+    if scenario.starts_with("reach") {
+        let analysis = measured(|| reach::analyse(&blueprint, Budget::default()));
+        black_box(analysis.expect("a valid blueprint"));
+        return;
+    }
     if scenario.starts_with("plan") {
         black_box(measured(|| Plan::new(&blueprint)).expect("a valid blueprint"));
         return;

@@ -63,12 +63,18 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Allows this many steps; some ten million of them take a second.
+    /// Allows this many steps; some 30 to 60 million of them take a second.
     pub fn of_steps(steps: u64) -> Self {
         Self { steps }
     }
+
+    /// Allows to list thousands of paths, each with an example, for some seconds.
+    pub fn for_paths() -> Self {
+        Self::of_steps(300_000_000)
+    }
 }
 
+/// Allows to analyse blueprints that are larger than anybody writes.
 impl Default for Budget {
     fn default() -> Self {
         Self::of_steps(50_000_000)
@@ -247,6 +253,6 @@ impl<'b> Question<'b> {
     fn cost_of(&self, workload: &Value) -> u64 {
         let choices = self.circuit.resources.iter();
         let selectors: u64 = choices.map(|choice| 1 + choice.chosen.len() as u64).sum();
-        5 * selectors + 2 * workload.to_string().len() as u64
+        2 * selectors + workload.to_string().len() as u64
     }
 }

@@ -29,17 +29,21 @@ impl Dice {
 /// Makes a multi-path supply chain in which every resource has this many options, each with a selector
 /// over 20 labels and 20 fields, and inputs from resources before it.
 pub(crate) fn blueprint(resources: u64, options: u64, seed: u64) -> Blueprint {
+    Blueprint::read(written(resources, options, seed)).expect("a valid blueprint")
+}
+
+/// Makes such a supply chain as it is written.
+pub(crate) fn written(resources: u64, options: u64, seed: u64) -> Value {
     let dice = &mut Dice::new(seed);
     let resources: Vec<Value> = (0..resources)
         .map(|index| resource(index, options, dice))
         .collect();
-    let written = json!({
+    json!({
         "apiVersion": "carto.run/v1alpha1",
         "kind": "ClusterSupplyChain",
         "metadata": {"name": "large"},
         "spec": {"resources": resources},
-    });
-    Blueprint::read(written).expect("a valid blueprint")
+    })
 }
 
 /// Makes an owner that has about half of all labels and fields.

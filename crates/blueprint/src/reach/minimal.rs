@@ -4,22 +4,31 @@ use serde_json::Value;
 
 /// Drops from an example whatever `still` does not need, until nothing can be dropped any more.
 ///
-/// `still` gives up by saying nothing; then this returns `None`, and there may be more to drop.
+/// Parts are dropped many at a time as long as that works, so that what is needed decides about the
+/// effort. `still` gives up by saying nothing; then this returns `None`, and there may be more to drop.
 pub(super) fn minimise(
     example: &mut Value,
     mut still: impl FnMut(&Value) -> Option<bool>,
 ) -> Option<()> {
     loop {
         let mut has_changed = false;
-        let mut ahead = droppable(example, &[]);
-        while let Some(place) = ahead.pop() {
+        let mut ahead = vec![droppable(example, &[])];
+        while let Some(mut places) = ahead.pop() {
+            if places.is_empty() {
+                continue;
+            }
             let mut smaller = example.clone();
-            remove(&mut smaller, &place);
+            for place in &places {
+                remove(&mut smaller, place);
+            }
             if still(&smaller)? {
                 *example = smaller;
                 has_changed = true;
+            } else if let [place] = &places[..] {
+                ahead.push(droppable(example, place));
             } else {
-                ahead.extend(droppable(example, &place));
+                let rest = places.split_off(places.len() / 2);
+                ahead.extend([rest, places]);
             }
         }
         if !has_changed {
@@ -35,7 +44,7 @@ enum Part {
     Item(usize),
 }
 
-/// Returns the parts of a value that an owner can be without, the last one first to be tried.
+/// Returns the parts of a value that an owner can be without; of a list, the last item first.
 fn droppable(example: &Value, place: &[Part]) -> Vec<Vec<Part>> {
     let below = |part: Part| place.iter().cloned().chain([part]).collect::<Vec<Part>>();
     match find(example, place) {
@@ -46,6 +55,7 @@ fn droppable(example: &Value, place: &[Part]) -> Vec<Vec<Part>> {
             inside.chain(free).collect()
         }
         Some(Value::Array(items)) => (0..items.len())
+            .rev()
             .map(|index| below(Part::Item(index)))
             .collect(),
         _ => Vec::new(),

@@ -193,7 +193,7 @@ fn is_quantity(text: &str) -> bool {
         .find(|c: char| c != '.' && !c.is_ascii_digit())
         .unwrap_or(digits.len());
     let (number, suffix) = digits.split_at(end);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = number.split_once('.').map_or("", |(_, fraction)| fraction);
     let is_number = number != "." && !number.is_empty() && !fraction.contains('.');
     let is_exponent = |text: &str| {
         let number = text.strip_prefix(['e', 'E']);

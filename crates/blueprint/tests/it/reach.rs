@@ -3,5 +3,4 @@
 mod brute_force;
 mod extremes;
 mod findings;
-mod random;
 mod seed;

@@ -34,7 +34,7 @@ struct ExamplePath {
 
 pub(super) fn run(args: &PathsArgs) -> Result<Exit, Failure> {
     let blueprint = source::blueprint(&args.blueprint)?;
-    let found = reach::paths(&blueprint, args.limit, Budget::default());
+    let found = reach::paths(&blueprint, args.limit, Budget::for_paths());
     let found = found.map_err(|fault| source::fault(&args.blueprint.file, &blueprint, fault))?;
     let paths = found.paths.into_iter();
     let report = PathsReport {
