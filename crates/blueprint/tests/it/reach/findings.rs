@@ -21,7 +21,7 @@ fn analyse(object: &Value) -> Analysis {
     reach::analyse(&read(object), Budget::default()).unwrap()
 }
 
-fn resource(name: &str, selector: Value) -> Value {
+fn resource(name: &str, selector: &Value) -> Value {
     json!({"name": name, "selector": selector, "templateRef": {"kind": "ClusterSourceTemplate", "name": "t"}})
 }
 
@@ -87,7 +87,7 @@ fn a_shadowed_option_names_the_smallest_set_that_shadows_it() {
 #[test]
 fn a_contradiction_names_its_two_sides_and_whose_they_are() {
     let mut object = chain(&json!([
-        resource("unrelated", json!({})),
+        resource("unrelated", &json!({})),
         choice(
             "r",
             &json!([
@@ -147,12 +147,12 @@ fn what_no_owner_can_have_is_told() {
 #[test]
 fn a_producer_that_is_skipped_when_it_is_needed_is_named() {
     let options = options(&chain(&json!([
-        resource("with-a", label("a", "1")),
+        resource("with-a", &label("a", "1")),
         resource(
             "without-a",
-            json!({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})
+            &json!({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})
         ),
-        resource("dead", field("spec.nothing", "Exists", &[])),
+        resource("dead", &field("spec.nothing", "Exists", &[])),
         choice(
             "r",
             &json!([
@@ -176,10 +176,10 @@ fn a_producer_that_is_skipped_when_it_is_needed_is_named() {
 
 #[test]
 fn a_dead_resource_says_why_for_itself_or_for_its_options() {
-    let mut consumer = resource("consumer", json!({}));
+    let mut consumer = resource("consumer", &json!({}));
     consumer["sources"] = from("dead");
     let analysis = analyse(&chain(&json!([
-        resource("dead", field("spec.source", "In", &["x"])),
+        resource("dead", &field("spec.source", "In", &["x"])),
         consumer,
         choice(
             "by-options",
@@ -207,7 +207,7 @@ fn a_dead_resource_says_why_for_itself_or_for_its_options() {
 
 #[test]
 fn a_blueprint_for_nobody_has_no_path_and_says_so() {
-    let mut object = chain(&json!([resource("r", json!({}))]));
+    let mut object = chain(&json!([resource("r", &json!({}))]));
     object["spec"]["selector"] = json!({"a": "1"});
     object["spec"]["selectorMatchExpressions"] = json!([{"key": "a", "operator": "DoesNotExist"}]);
     assert_eq!(
@@ -307,7 +307,7 @@ fn keys_with_filters_are_free_and_findings_name_them() {
 fn a_path_that_free_keys_only_seem_to_allow_has_no_example() {
     let object = chain(&json!([resource(
         "r",
-        json!({"matchFields": [
+        &json!({"matchFields": [
             {"key": "spec.params[0].name", "operator": "In", "values": ["x"]},
             {"key": "spec.params", "operator": "DoesNotExist"}]})
     )]));
@@ -319,7 +319,7 @@ fn a_path_that_free_keys_only_seem_to_allow_has_no_example() {
 #[test]
 fn without_effort_nothing_is_claimed() {
     let object = chain(&json!([
-        resource("a", label("a", "1")),
+        resource("a", &label("a", "1")),
         choice(
             "r",
             &json!([{"name": "t", "sources": from("a")}, {"name": "t"}])
