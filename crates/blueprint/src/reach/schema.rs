@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,10 @@ pub(super) struct Schema {
     root: &'static JSONSchemaProps,
 }
 
-static ROOTS: LazyLock<[JSONSchemaProps; 2]> = LazyLock::new(|| OwnerKind::ALL.map(root));
+static ROOTS: LazyLock<[JSONSchemaProps; 2]> = LazyLock::new(|| {
+    let definitions = model::crds();
+    OwnerKind::ALL.map(|kind| root(kind, &definitions))
+});
 
 impl Schema {
     /// Returns the definition of a kind.
@@ -126,12 +129,12 @@ impl Schema {
     }
 }
 
-fn root(kind: OwnerKind) -> JSONSchemaProps {
-    let definitions = model::crds().into_iter();
+fn root(kind: OwnerKind, definitions: &[CustomResourceDefinition]) -> JSONSchemaProps {
+    let definitions = definitions.iter();
     let mut schema = definitions
         .filter(|definition| definition.spec.names.kind == kind.name())
-        .flat_map(|definition| definition.spec.versions)
-        .find_map(|version| version.schema?.open_api_v3_schema)
+        .flat_map(|definition| &definition.spec.versions)
+        .find_map(|version| version.schema.as_ref()?.open_api_v3_schema.clone())
         .expect("every owner has a definition with a schema");
     let properties = schema.properties.get_or_insert_default();
     properties.insert("metadata".to_owned(), metadata());

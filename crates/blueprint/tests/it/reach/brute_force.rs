@@ -82,20 +82,20 @@ fn owners(blueprint: &Blueprint, places: &[(&'static str, Vec<Value>)]) -> Vec<O
                 {
                     owner["metadata"]["labels"] = json!({});
                 }
-                let (parent, name) = pointer.rsplit_once('/').unwrap();
-                owner.pointer_mut(parent).unwrap()[name] = value.clone();
+                let (parent, name) = pointer.rsplit_once('/').expect("a pointer has a parent");
+                owner.pointer_mut(parent).expect("parents were put there")[name] = value.clone();
                 more.push(owner);
             }
         }
         owners.extend(more);
     }
-    let read = |owner| Owner::read(blueprint.owner_kind, owner).unwrap();
+    let read = |owner| Owner::read(blueprint.owner_kind, owner).expect("a valid owner");
     owners.into_iter().map(read).collect()
 }
 
 fn admits(blueprint: &Blueprint, owner: &Owner) -> bool {
     selector::score(&blueprint.selector, owner)
-        .unwrap()
+        .expect("every key can be evaluated")
         .is_some()
 }
 
@@ -104,7 +104,7 @@ fn states(steps: &[Step]) -> Vec<State> {
 }
 
 fn try_all(blueprint: &Blueprint, places: &[(&'static str, Vec<Value>)]) -> Tried {
-    let plan = Plan::new(blueprint).unwrap();
+    let plan = Plan::new(blueprint).expect("a valid blueprint");
     let mut tried = Tried {
         paths: BTreeMap::new(),
         order_decides: BTreeSet::new(),
@@ -137,12 +137,12 @@ fn order_decides(blueprint: &Blueprint, resource: usize, owner: &Owner, steps: &
             .resources
             .iter()
             .position(|resource| resource.name == name);
-        steps[producer.unwrap()].is_selected()
+        steps[producer.expect("producers are known")].is_selected()
     };
     let mut scores = BTreeMap::new();
     for (index, option) in blueprint.resources[resource].options().iter().enumerate() {
         let score = match &option.selector {
-            Some(selector) => selector::score(selector, owner).unwrap(),
+            Some(selector) => selector::score(selector, owner).expect("every key can be evaluated"),
             None => Some(0),
         };
         if let Some(score) = score
@@ -205,11 +205,11 @@ fn check_paths(blueprint: &Blueprint, paths: &Paths, tried: &Tried) -> Result<()
     prop_assert_eq!(listed.len(), paths.paths.len(), "a path is listed twice");
     prop_assert_eq!(listed, tried.paths.keys().collect());
     prop_assert!(paths.complete);
-    let plan = Plan::new(blueprint).unwrap();
+    let plan = Plan::new(blueprint).expect("a valid blueprint");
     for path in &paths.paths {
         let example = path.example.as_ref().expect("no key is free");
         let takes_it = |workload: &Value| {
-            let owner = Owner::read(blueprint.owner_kind, workload.clone()).unwrap();
+            let owner = Owner::read(blueprint.owner_kind, workload.clone()).expect("a valid owner");
             admits(blueprint, &owner) && states(&plan.choose(&owner)) == path.states
         };
         prop_assert!(
@@ -245,9 +245,8 @@ fn smaller(workload: &Value) -> Vec<Value> {
                 let mut smaller = workload.clone();
                 smaller
                     .pointer_mut(&pointer)
-                    .unwrap()
-                    .as_object_mut()
-                    .unwrap()
+                    .and_then(Value::as_object_mut)
+                    .expect("it was just looked at")
                     .remove(name);
                 all.push(smaller);
                 ahead.push(format!("{pointer}/{name}"));
@@ -258,13 +257,13 @@ fn smaller(workload: &Value) -> Vec<Value> {
 }
 
 fn check(object: &Value) -> Result<(), TestCaseError> {
-    let blueprint = Blueprint::read(object.clone()).unwrap();
+    let blueprint = Blueprint::read(object.clone()).expect("a valid blueprint");
     let tried = try_all(&blueprint, &places(object));
-    let analysis = reach::analyse(&blueprint, Budget::default()).unwrap();
+    let analysis = reach::analyse(&blueprint, Budget::default()).expect("a valid blueprint");
     check_analysis(&analysis, &tried)?;
     check_paths(
         &blueprint,
-        &reach::paths(&blueprint, None, Budget::default()).unwrap(),
+        &reach::paths(&blueprint, None, Budget::default()).expect("a valid blueprint"),
         &tried,
     )
 }

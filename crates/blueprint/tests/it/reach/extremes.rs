@@ -11,11 +11,11 @@ fn blueprint(resources: &[Value]) -> Blueprint {
         "metadata": {"name": "large"},
         "spec": {"resources": resources},
     });
-    Blueprint::read(object).unwrap()
+    Blueprint::read(object).expect("a valid blueprint")
 }
 
 fn analyse(blueprint: &Blueprint) -> Analysis {
-    reach::analyse(blueprint, Budget::default()).unwrap()
+    reach::analyse(blueprint, Budget::default()).expect("a valid blueprint")
 }
 
 fn is_reachable(analysis: &Analysis, resource: usize) -> bool {

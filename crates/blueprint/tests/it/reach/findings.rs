@@ -14,11 +14,11 @@ fn chain(resources: &Value) -> Value {
 }
 
 fn read(object: &Value) -> Blueprint {
-    Blueprint::read(object.clone()).unwrap()
+    Blueprint::read(object.clone()).expect("a valid blueprint")
 }
 
 fn analyse(object: &Value) -> Analysis {
-    reach::analyse(&read(object), Budget::default()).unwrap()
+    reach::analyse(&read(object), Budget::default()).expect("a valid blueprint")
 }
 
 fn resource(name: &str, selector: &Value) -> Value {
@@ -52,7 +52,7 @@ fn told(verdict: &Verdict) -> &str {
 /// What is said about the options of the last resource.
 fn options(object: &Value) -> Vec<String> {
     let analysis = analyse(object);
-    let last = analysis.resources.last().unwrap();
+    let last = analysis.resources.last().expect("a valid blueprint");
     assert_eq!(last.resource, Verdict::Reachable);
     last.options
         .iter()

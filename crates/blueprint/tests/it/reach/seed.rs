@@ -2,34 +2,12 @@
 
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::reach::{self, Budget, Path, State, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Returns the first YAML block of the seed that asks for several paths.
-fn blueprint() -> Option<Blueprint> {
-    let Some(shared) = pathline_testkit::shared_dir() else {
-        pathline_testkit::skip("reach of the seed", "there is no directory with the seeds");
-        return None;
-    };
-    let seeds = std::fs::read_dir(shared.join("seeds")).unwrap();
-    let seed = seeds
-        .map(|entry| entry.unwrap().path())
-        .find(|path| {
-            path.file_name()
-                .unwrap()
-                .to_string_lossy()
-                .starts_with("001")
-        })
-        .unwrap();
-    let text = std::fs::read_to_string(seed).unwrap();
-    let block = text
-        .split("```yaml")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
-    let object: Value = serde_saphyr::from_str(block.trim_start_matches("\n---")).unwrap();
-    Some(Blueprint::read(object).unwrap())
+fn blueprint() -> Blueprint {
+    let seed = include_str!("../../fixtures/seed.yaml");
+    let written = serde_saphyr::from_str(seed).expect("the seed is YAML");
+    Blueprint::read(written).expect("the seed can be read")
 }
 
 fn short(path: &Path) -> String {
@@ -46,7 +24,7 @@ fn short(path: &Path) -> String {
 
 #[test]
 fn the_seed_has_28_paths_and_everything_in_it_can_be_reached() {
-    let Some(blueprint) = blueprint() else { return };
+    let blueprint = blueprint();
     let paths = reach::paths(&blueprint, None, Budget::default()).unwrap();
     assert_eq!((paths.paths.len(), paths.complete), (28, true));
     let analysis = reach::analyse(&blueprint, Budget::default()).unwrap();
@@ -69,7 +47,7 @@ fn the_seed_has_28_paths_and_everything_in_it_can_be_reached() {
 
 #[test]
 fn examples_of_the_seed_have_nothing_to_spare() {
-    let Some(blueprint) = blueprint() else { return };
+    let blueprint = blueprint();
     let paths = reach::paths(&blueprint, None, Budget::default())
         .unwrap()
         .paths;
@@ -101,7 +79,7 @@ fn examples_of_the_seed_have_nothing_to_spare() {
 
 #[test]
 fn no_more_paths_are_listed_than_wanted() {
-    let Some(blueprint) = blueprint() else { return };
+    let blueprint = blueprint();
     let some = reach::paths(&blueprint, Some(5), Budget::default()).unwrap();
     assert_eq!((some.paths.len(), some.complete), (5, false));
     let all = reach::paths(&blueprint, Some(28), Budget::default()).unwrap();
