@@ -5,6 +5,7 @@
 mod explain;
 mod plan;
 mod question;
+mod span;
 mod step;
 
 use crate::blueprint::Blueprint;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::best;
-use super::question::{Answers, Conditions, Interner, Questions};
+use super::question::{Answers, Interner, Questions};
+use super::span::{self, Span};
 use super::step::{NoTemplate, Skip, Step, Unmet};
 use crate::blueprint::{Blueprint, Input, Resource, TemplateOption, Templates};
 use crate::graph::{self, Fault};
@@ -40,29 +41,35 @@ pub struct Plan {
     order: Vec<usize>,
     questions: Questions,
     resources: Vec<Choice>,
+    lists: Lists,
+}
+
+/// What resources and options point into, so that a path is decided in one pass over little memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Lists {
+    /// The options of all resources, one resource after the other.
+    options: Vec<Demands>,
+    /// What messages call these options.
+    labels: Vec<String>,
+    /// The producers of all inputs, one resource or option after the other.
+    producers: Vec<u32>,
 }
 
 /// One resource, as it is decided.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Choice {
     demands: Demands,
     /// None if there is but one template.
-    options: Option<Vec<Alternative>>,
-}
-
-/// One option, as it is decided.
-#[derive(Debug, Clone, PartialEq)]
-struct Alternative {
-    label: String,
-    demands: Demands,
+    options: Option<Span>,
 }
 
 /// What must be so for a resource or an option to be selected.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Demands {
-    conditions: Option<Conditions>,
+    /// The questions of the selector; without one there are none, and so it matches.
+    selector: Span,
     /// The producer of each input.
-    producers: Vec<usize>,
+    producers: Span,
 }
 
 impl Plan {
@@ -72,6 +79,7 @@ impl Plan {
         let mut preparation = Preparation {
             indexes: graph::indexes(blueprint)?,
             interner: Interner::default(),
+            lists: Lists::default(),
         };
         let resources = blueprint.resources.iter();
         let resources = resources
@@ -82,6 +90,7 @@ impl Plan {
             order,
             questions: preparation.interner.finish(),
             resources,
+            lists: preparation.lists,
         })
     }
 
@@ -95,20 +104,22 @@ impl Plan {
     /// The owner and the blueprint alone decide: not what has been stamped, nor in which order
     /// resources are declared.
     pub fn choose(&self, owner: &Owner) -> Vec<Step> {
-        let mut answers = Answers::new(&self.questions, owner);
+        let mut deciding = Deciding {
+            lists: &self.lists,
+            answers: Answers::new(&self.questions, owner),
+            is_selected: vec![false; self.resources.len()],
+            unmet: Vec::new(),
+        };
         if !self.is_multi_path {
             let resources = self.resources.iter();
             return resources
-                .map(|resource| resource.most_specific(&mut answers))
+                .map(|resource| deciding.most_specific(*resource))
                 .collect();
         }
         let mut steps = vec![Step::Selected { option: None }; self.resources.len()];
-        let mut is_selected = vec![false; self.resources.len()];
-        let mut unmet = Vec::new();
         for index in self.order.iter().copied() {
-            let resource = &self.resources[index];
-            let step = resource.first_selected(&mut answers, &is_selected, &mut unmet);
-            is_selected[index] = step.is_selected();
+            let step = deciding.first_selected(self.resources[index]);
+            deciding.is_selected[index] = step.is_selected();
             steps[index] = step;
         }
         steps
@@ -118,6 +129,7 @@ impl Plan {
 struct Preparation<'b> {
     indexes: HashMap<&'b str, usize>,
     interner: Interner<'b>,
+    lists: Lists,
 }
 
 impl<'b> Preparation<'b> {
@@ -126,117 +138,116 @@ impl<'b> Preparation<'b> {
             demands: self.demands(resource.selector.as_ref(), &resource.inputs),
             options: match &resource.templates {
                 Templates::One(_) => None,
-                Templates::Options(options) => {
-                    let options = options.iter();
-                    Some(options.map(|option| self.alternative(option)).collect())
-                }
+                Templates::Options(options) => Some(self.options(options)),
             },
         }
     }
 
-    fn alternative(&mut self, option: &'b TemplateOption) -> Alternative {
-        Alternative {
-            label: option.label().to_owned(),
-            demands: self.demands(option.selector.as_ref(), &option.inputs),
+    fn options(&mut self, options: &'b [TemplateOption]) -> Span {
+        let start = self.lists.options.len();
+        for option in options {
+            let demands = self.demands(option.selector.as_ref(), &option.inputs);
+            self.lists.options.push(demands);
+            self.lists.labels.push(option.label().to_owned());
         }
+        Span::new(start, self.lists.options.len())
     }
 
     fn demands(&mut self, selector: Option<&'b Selector>, inputs: &[Input]) -> Demands {
-        let producer = |input: &Input| self.indexes[input.producer.as_str()];
-        let producers = inputs.iter().map(producer).collect();
+        let start = self.lists.producers.len();
+        let producers = inputs
+            .iter()
+            .map(|input| self.indexes[input.producer.as_str()]);
+        self.lists.producers.extend(producers.map(span::small));
         Demands {
-            conditions: selector.map(|selector| self.interner.conditions(selector)),
-            producers,
+            selector: selector.map_or(Span::new(0, 0), |selector| self.interner.selector(selector)),
+            producers: Span::new(start, self.lists.producers.len()),
         }
     }
 }
 
-impl Choice {
-    /// Decides by the rules of multi-path blueprints. `is_selected` knows all producers; `unmet` is
-    /// room to write in.
-    fn first_selected(
-        &self,
-        answers: &mut Answers<'_, '_>,
-        is_selected: &[bool],
-        unmet: &mut Vec<Unmet>,
-    ) -> Step {
-        match self.demands.first_unmet(answers, is_selected) {
+/// One owner, while its path is decided.
+struct Deciding<'p, 'o> {
+    lists: &'p Lists,
+    answers: Answers<'p, 'o>,
+    is_selected: Vec<bool>,
+    /// Room for what is not so, used again and again.
+    unmet: Vec<Unmet>,
+}
+
+impl Deciding<'_, '_> {
+    /// Decides by the rules of multi-path blueprints. All producers must be decided.
+    fn first_selected(&mut self, resource: Choice) -> Step {
+        match self.first_unmet(resource.demands) {
             Ok(None) => {}
             Ok(Some(unmet)) => return Step::Skipped(Skip::Unmet(unmet)),
             Err(reason) => return Step::Failed(NoTemplate::OwnSelector(*reason)),
         }
-        let Some(options) = &self.options else {
+        let Some(options) = resource.options else {
             return Step::Selected { option: None };
         };
-        unmet.clear();
-        for (index, option) in options.iter().enumerate() {
-            match option.demands.first_unmet(answers, is_selected) {
+        self.unmet.clear();
+        for (index, option) in options.of(&self.lists.options).iter().enumerate() {
+            match self.first_unmet(*option) {
                 Ok(None) => {
                     return Step::Selected {
                         option: Some(index),
                     };
                 }
-                Ok(Some(first)) => unmet.push(first),
-                Err(reason) => return option.failed(*reason),
+                Ok(Some(unmet)) => self.unmet.push(unmet),
+                Err(reason) => return self.broken(options, index, *reason),
             }
         }
-        Step::Skipped(Skip::NoOption(unmet.clone()))
+        Step::Skipped(Skip::NoOption(self.unmet.clone()))
     }
 
     /// Decides by the rules of single-path blueprints: the one option that asks for most.
-    fn most_specific(&self, answers: &mut Answers<'_, '_>) -> Step {
-        let Some(options) = &self.options else {
+    fn most_specific(&mut self, resource: Choice) -> Step {
+        let Some(options) = resource.options else {
             return Step::Selected { option: None };
         };
         let mut scored = Vec::new();
-        for (index, option) in options.iter().enumerate() {
-            let conditions = option.demands.conditions.as_ref();
-            let conditions =
-                conditions.expect("in a single-path blueprint every option has a selector");
-            match answers.first_unmet(conditions) {
-                Ok(None) => scored.push((conditions.count(), index)),
+        for (index, option) in options.of(&self.lists.options).iter().enumerate() {
+            match self.answers.first_unmet(option.selector) {
+                Ok(None) => scored.push((option.selector.len(), index)),
                 Ok(Some(_)) => {}
-                Err(reason) => return option.failed(*reason),
+                Err(reason) => return self.broken(options, index, *reason),
             }
         }
         match best(scored)[..] {
             [index] => Step::Selected {
                 option: Some(index),
             },
-            ref tied => Step::Failed(NoTemplate::Matches(
-                tied.iter()
-                    .map(|index| options[*index].label.clone())
-                    .collect(),
-            )),
+            ref tied => {
+                let labels = options.of(&self.lists.labels);
+                let tied = tied.iter().map(|index| labels[*index].clone());
+                Step::Failed(NoTemplate::Matches(tied.collect()))
+            }
         }
     }
-}
 
-impl Alternative {
-    fn failed(&self, reason: selector::Error) -> Step {
+    fn broken(&self, options: Span, index: usize, reason: selector::Error) -> Step {
         Step::Failed(NoTemplate::Selector {
-            option: self.label.clone(),
+            option: options.of(&self.lists.labels)[index].clone(),
             reason,
         })
     }
-}
 
-impl Demands {
     /// Returns what is not so. The selector is asked first: a key that cannot be evaluated is an error
-    /// even where a producer is missing as well.
-    fn first_unmet(
-        &self,
-        answers: &mut Answers<'_, '_>,
-        is_selected: &[bool],
-    ) -> Result<Option<Unmet>, Box<selector::Error>> {
-        if let Some(conditions) = &self.conditions
-            && let Some(requirement) = answers.first_unmet(conditions)?
-        {
+    /// even where a producer is missing as well. Inlined, since it is all that is done for an option.
+    #[inline(always)]
+    fn first_unmet(&mut self, demands: Demands) -> Result<Option<Unmet>, Box<selector::Error>> {
+        if let Some(requirement) = self.answers.first_unmet(demands.selector)? {
             return Ok(Some(Unmet::Selector { requirement }));
         }
-        let mut producers = self.producers.iter().copied().enumerate();
-        let missing = producers.find(|(_, producer)| !is_selected[*producer]);
-        Ok(missing.map(|(input, producer)| Unmet::Producer { input, producer }))
+        let producers = demands.producers.of(&self.lists.producers);
+        for (input, producer) in producers.iter().enumerate() {
+            let producer = *producer as usize;
+            if !self.is_selected[producer] {
+                return Ok(Some(Unmet::Producer { input, producer }));
+            }
+        }
+        Ok(None)
     }
 }
 

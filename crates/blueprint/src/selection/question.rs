@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::span::{self, Span};
 use crate::jsonpath::{self, JsonPath};
 use crate::model::{Operator, Selector};
 use crate::owner::Owner;
@@ -39,16 +40,6 @@ struct Field {
     path: Result<JsonPath, jsonpath::Error>,
 }
 
-/// A selector in terms of questions.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Conditions {
-    /// Where its questions stand in the list of all.
-    first: usize,
-    count: usize,
-    /// A requirement on labels that is an error for every owner.
-    broken: Option<Box<Error>>,
-}
-
 /// Numbers questions while a plan is made.
 #[derive(Default)]
 pub(super) struct Interner<'b> {
@@ -58,25 +49,25 @@ pub(super) struct Interner<'b> {
 }
 
 impl<'b> Interner<'b> {
-    /// Takes in a selector.
-    pub(super) fn conditions(&mut self, selector: &'b Selector) -> Conditions {
-        let first = self.questions.asked.len();
-        let mut broken = None;
+    /// Takes in a selector, and returns where its questions stand.
+    ///
+    /// A broken requirement on labels is an error for every owner, so nothing else is asked then.
+    pub(super) fn selector(&mut self, selector: &'b Selector) -> Span {
+        let start = self.questions.asked.len();
         for requirement in selector.requirements() {
-            let is_label = matches!(requirement.subject, Subject::Label(_));
             let number = self.number(requirement);
-            self.questions.asked.push(number);
-            if let Question::Broken(error) = &self.questions.questions[number as usize]
-                && is_label
-            {
-                broken.get_or_insert_with(|| Box::new(error.clone()));
+            let is_broken = matches!(
+                self.questions.questions[number as usize],
+                Question::Broken(_)
+            );
+            if is_broken && matches!(requirement.subject, Subject::Label(_)) {
+                self.questions.asked.truncate(start);
+                self.questions.asked.push(number);
+                break;
             }
+            self.questions.asked.push(number);
         }
-        Conditions {
-            first,
-            count: self.questions.asked.len() - first,
-            broken,
-        }
+        Span::new(start, self.questions.asked.len())
     }
 
     /// Returns all questions.
@@ -89,8 +80,7 @@ impl<'b> Interner<'b> {
             return *number;
         }
         let question = self.question(requirement);
-        let number = u32::try_from(self.questions.questions.len())
-            .expect("a blueprint that fits an API server asks fewer questions");
+        let number = span::small(self.questions.questions.len());
         self.questions.questions.push(question);
         self.known.insert(requirement, number);
         number
@@ -163,14 +153,9 @@ impl<'p, 'o> Answers<'p, 'o> {
     ///
     /// Fields are only looked at if everything before them holds. The error is boxed because it is
     /// rare, and this is asked for every option of every owner.
-    pub(super) fn first_unmet(
-        &mut self,
-        conditions: &Conditions,
-    ) -> Result<Option<usize>, Box<Error>> {
-        if let Some(error) = &conditions.broken {
-            return Err(error.clone());
-        }
-        let asked = &self.questions.asked[conditions.first..][..conditions.count];
+    #[inline(always)]
+    pub(super) fn first_unmet(&mut self, selector: Span) -> Result<Option<usize>, Box<Error>> {
+        let asked = selector.of(&self.questions.asked);
         for (requirement, question) in asked.iter().enumerate() {
             let question = *question as usize;
             let holds = match self.known[question] {
@@ -184,6 +169,8 @@ impl<'p, 'o> Answers<'p, 'o> {
         Ok(None)
     }
 
+    /// Asks what was not asked before. Kept out of line: nearly everything was.
+    #[inline(never)]
     fn ask(&mut self, question: usize) -> Result<bool, Box<Error>> {
         let holds = match &self.questions.questions[question] {
             Question::Label(label, operator, values) => {
@@ -219,12 +206,5 @@ impl<'p, 'o> Answers<'p, 'o> {
             Ok(value) => Found::Value(value),
             Err(reason) => Found::Error(reason),
         }
-    }
-}
-
-impl Conditions {
-    /// Returns how many requirements there are.
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 }
