@@ -31,6 +31,19 @@ pub enum Kind {
     Field,
 }
 
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 7] = [
+        Self::Source,
+        Self::Image,
+        Self::Config,
+        Self::Deployment,
+        Self::Object,
+        Self::Param,
+        Self::Field,
+    ];
+}
+
 /// Identifies content: the SHA-256 of the canonical JSON of `{type, name, value}`, where only
 /// params and fields have a name.
 #[derive(Clone, Copy, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -35,6 +35,16 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// All evidence there is, and the lack of it.
+    pub const ALL: [Self; 6] = [
+        Self::Immutable,
+        Self::Applied,
+        Self::Same,
+        Self::Rule,
+        Self::Generation,
+        Self::Assumed,
+    ];
+
     /// Tells whether the edge is proven.
     pub fn is_proof(self) -> bool {
         self != Self::Assumed

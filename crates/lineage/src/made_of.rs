@@ -14,6 +14,12 @@ use crate::state::State;
 /// An artifact, where it passed, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MadeOf {
+    /// The id of the artifact.
+    #[serde(skip)]
+    pub id: ArtifactId,
+    /// Whether the value may stand for another content tomorrow.
+    #[serde(skip)]
+    pub mutable: bool,
     /// What it is.
     #[serde(rename = "type")]
     pub kind: Kind,
@@ -169,6 +175,8 @@ impl<'a> Teller<'a> {
     fn leaf(&mut self, artifact: &Artifact, evidence: Option<Evidence>) -> MadeOf {
         self.left = self.left.saturating_sub(1);
         MadeOf {
+            id: artifact.id(),
+            mutable: artifact.is_mutable(),
             kind: artifact.kind(),
             name: artifact.name().map(str::to_owned),
             value: artifact.shown().to_owned(),

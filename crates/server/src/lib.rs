@@ -12,6 +12,7 @@
 //! # let _ = router;
 //! ```
 
+pub mod api;
 mod health;
 mod listen;
 mod metrics;

@@ -1,0 +1,25 @@
+//! What goes through the doors: the bodies of all requests and answers.
+//!
+//! Servers write these types and clients read them, so both agree by construction; the schemas of
+//! `/openapi.json` come from them too. Names are in camel case, absent is left out.
+
+mod artifact;
+mod change;
+mod files;
+mod input;
+mod made;
+mod owner;
+mod path;
+mod problem;
+mod schemas;
+mod token;
+
+pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
+pub use self::change::Change;
+pub use self::files::ServerFile;
+pub use self::input::{Missing, OwnerInput};
+pub use self::made::{Derivation, Made, TemplateVersion};
+pub use self::owner::{Owner, OwnerPage, OwnerRef, OwnerSummary};
+pub use self::path::{ObjectName, PathStep, Ready};
+pub use self::problem::{Problem, ProblemDetail};
+pub use self::token::{CreatedToken, NewToken, Token, TokenList};

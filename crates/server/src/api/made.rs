@@ -1,0 +1,106 @@
+//! What it is made of: the tree of an output, and the derivations behind it.
+
+use jiff::Timestamp;
+use pathline_lineage::{self as lineage, Evidence, MadeOf};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Artifact, Edge, schemas};
+
+/// An artifact, where it passed, and what it is made of.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Made {
+    /// What it is.
+    #[serde(flatten)]
+    pub artifact: Artifact,
+    /// How it is known that what stands above it is made from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::evidence, required = false)]
+    pub evidence: Option<Evidence>,
+    /// Who emitted it unchanged, in path order; `workload` or `deliverable` first if the owner
+    /// gave it.
+    pub passed: Vec<String>,
+    /// What it is made of; nothing below what the owner gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(no_recursion)]
+    pub from: Vec<Self>,
+    /// Whether what it is made of was left out, for the answer would be too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+impl From<&MadeOf> for Made {
+    fn from(made: &MadeOf) -> Self {
+        Self {
+            artifact: Artifact {
+                id: made.id,
+                kind: made.kind,
+                name: made.name.clone(),
+                value: made.value.clone(),
+                url: made.url.clone(),
+                mutable: made.mutable,
+            },
+            evidence: made.evidence,
+            passed: made.passed.clone(),
+            from: made.from.iter().map(Self::from).collect(),
+            cut: made.cut,
+        }
+    }
+}
+
+/// A template, as it was when it was used.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct TemplateVersion {
+    /// Its kind and name, such as `ClusterImageTemplate/kpack`; empty where an input was passed
+    /// through.
+    pub name: String,
+    /// Its generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<i64>,
+}
+
+impl From<&lineage::Template> for TemplateVersion {
+    fn from(template: &lineage::Template) -> Self {
+        Self {
+            name: template.name.clone(),
+            generation: template.generation,
+        }
+    }
+}
+
+/// How that came to be which a resource makes now.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Derivation {
+    /// The name of the resource in the blueprint.
+    pub resource: String,
+    /// The template its object was stamped from.
+    pub template: TemplateVersion,
+    /// The uid of the object; empty where an input was passed through.
+    pub uid: String,
+    /// The generation of the object in which the output was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<i64>,
+    /// What came out; absent for a sink, whose object is the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Artifact>,
+    /// What it was made from.
+    pub from: Vec<Edge>,
+    /// When this was first known.
+    #[schema(schema_with = schemas::time)]
+    pub time: Timestamp,
+}
+
+impl From<&lineage::Derivation> for Derivation {
+    fn from(made: &lineage::Derivation) -> Self {
+        let from = made.from.iter();
+        Self {
+            resource: made.resource.clone(),
+            template: TemplateVersion::from(&made.template),
+            uid: made.uid.clone(),
+            generation: made.generation,
+            output: made.output.as_ref().map(Artifact::from),
+            from: from.map(|(origin, edge)| Edge::new(origin, edge)).collect(),
+            time: made.time,
+        }
+    }
+}
