@@ -117,13 +117,7 @@ impl State {
             visited: BTreeSet::new(),
             missing: Vec::new(),
         };
-        let mut targets = self.chain().targets(origin);
-        if let Origin::Resource(name) = origin
-            && targets.is_empty()
-        {
-            targets.extend(self.chain().get(name));
-        }
-        for target in targets {
+        for target in self.targets_of(origin) {
             search.target(target);
         }
         let mut missing = search.missing;

@@ -16,17 +16,20 @@ pub mod chain;
 mod clauses;
 mod derivation;
 mod evidence;
+mod finders;
 pub mod kinds;
 mod made_of;
 mod memory;
 mod mixed;
 mod origin;
 pub mod revision;
+pub mod rollout;
 pub mod simulate;
 mod snapshot;
 mod stamp;
 mod state;
 mod tracing;
+pub mod track;
 
 pub use self::arrival::{Arrival, Missing};
 pub use self::artifact::{Artifact, ArtifactId, Kind, NotAnId};
@@ -35,10 +38,12 @@ pub use self::derivation::{Derivation, Edge};
 pub use self::evidence::Evidence;
 pub use self::made_of::MadeOf;
 pub use self::origin::{NotAnOrigin, Origin};
+pub use self::rollout::{Rollout, Stage};
 pub use self::snapshot::{Health, Snapshot};
 pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
+pub use self::track::{Live, Track};
 
 #[cfg(test)]
 mod model;

@@ -177,6 +177,13 @@ impl Memory {
         self.derivations.iter().rev().find(made)
     }
 
+    /// Returns kind and name of the template of the last apply.
+    pub(crate) fn template(&self) -> Option<&str> {
+        self.records
+            .last()
+            .map(|record| record.template.name.as_str())
+    }
+
     /// Returns the inputs of the last apply.
     pub(crate) fn applied_last(&self) -> Option<&Inputs> {
         self.records.last().map(|record| &record.inputs)

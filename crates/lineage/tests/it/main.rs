@@ -9,4 +9,6 @@ mod bad_input;
 mod evidence;
 mod paths;
 mod seed;
+mod story;
 mod support;
+mod track;

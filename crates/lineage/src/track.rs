@@ -1,0 +1,176 @@
+//! Everything that is known of one owner at one moment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::arrival::{Arrival, Missing};
+use crate::artifact::{Artifact, Kind};
+use crate::origin::Origin;
+use crate::rollout::{Rollout, Stage};
+use crate::state::State;
+
+/// Everything that is known of one owner at one moment: who waits, waits on this alone.
+///
+/// It is bounded by the size of the chain, and can be written as JSON and read back: fields that
+/// are missing have their defaults, and fields of later versions are passed over.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Track {
+    /// The uid of the owner.
+    pub uid: String,
+    /// The owner's `metadata.generation` when it was looked at last.
+    pub generation: i64,
+    /// What was stamped and seen.
+    pub state: State,
+    /// How far the last mile of each final resource is; those that nobody looked at are absent.
+    pub rollouts: BTreeMap<String, Rollout>,
+    /// The params that the blueprint or a template fixes, with their values as they are shown: the
+    /// owner can't set them.
+    pub fixed: BTreeMap<String, String>,
+    /// Why resources can't go on until somebody changes something, by their names; why the owner
+    /// itself can't (it has no path, say) under the empty name.
+    pub failures: BTreeMap<String, String>,
+    /// The newest generation of the owner that is, or was, live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_generation: Option<i64>,
+}
+
+/// Whether something runs.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub enum Live {
+    /// It runs, everywhere, and nothing else does.
+    True,
+    /// It does not, or not everywhere.
+    False,
+    /// Nothing says so: there is no last mile, or nobody has looked, or proof is missing.
+    #[default]
+    Unknown,
+}
+
+/// One input that the owner has now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Its name, such as `param:debug`.
+    pub name: String,
+    /// Its value.
+    pub artifact: Artifact,
+    /// Whether all that it flows into is made from it.
+    pub arrived: bool,
+    /// Whether something is made from two values of it, or of what it flows through.
+    pub mixed: bool,
+    /// Whether nothing selected reads it.
+    pub unused: bool,
+    /// Whether it runs; absent if it is unused.
+    pub live: Option<Live>,
+}
+
+impl Track {
+    /// Returns the inputs that the owner has now, by name, and how far each of them is.
+    pub fn inputs(&self) -> Vec<Input> {
+        let inputs = self.state.owner().iter();
+        inputs
+            .map(|(name, artifact)| self.input(name, artifact))
+            .collect()
+    }
+
+    /// Tells whether everything that the owner has now runs, and with it the sources that its
+    /// resources found where the owner follows a branch.
+    pub fn live(&self) -> Live {
+        let owned = self.inputs().into_iter().filter_map(|input| input.live);
+        let found = self.state.finders(Kind::Source);
+        let found = found.into_iter().map(|name| {
+            let origin = Origin::resource(name);
+            let newest = self.state.current(name).and_then(|it| it.output.as_ref());
+            let arrival = self.state.arrival(&origin, |it| Some(it) == newest);
+            self.live_of(&origin, &arrival)
+        });
+        owned.chain(found).reduce(Live::and).unwrap_or_default()
+    }
+
+    /// Takes note of the owner's generation if all of it is live.
+    ///
+    /// Call it whenever the state or a rollout has changed.
+    pub fn note_live(&mut self) {
+        if self.live() == Live::True {
+            self.live_generation = self.live_generation.max(Some(self.generation));
+        }
+    }
+
+    /// Tells whether what has come so far runs in every target of an origin that has a last mile.
+    pub fn live_of(&self, origin: &Origin, arrival: &Arrival) -> Live {
+        if !arrival.arrived() {
+            let proof = |it: &Missing| matches!(it, Missing::Assumed { .. });
+            let only_proof = arrival.missing.iter().all(proof);
+            return if only_proof {
+                Live::Unknown
+            } else {
+                Live::False
+            };
+        }
+        self.rolled_out(origin)
+    }
+
+    /// Tells whether every target of an origin that has a last mile has rolled out what it is now.
+    pub fn rolled_out(&self, origin: &Origin) -> Live {
+        let targets = self.state.targets_of(origin);
+        let stages = targets.iter().map(|target| self.stage(&target.name));
+        let judged = stages.filter_map(|stage| match stage {
+            None => Some(Live::Unknown),
+            Some(Stage::None) => None,
+            Some(Stage::Done) => Some(Live::True),
+            Some(Stage::Progressing { .. } | Stage::Failed { .. }) => Some(Live::False),
+        });
+        judged.reduce(Live::and).unwrap_or_default()
+    }
+
+    /// Returns how far the last mile of a final resource is, if somebody looked since the resource
+    /// made what it makes now.
+    pub fn stage(&self, resource: &str) -> Option<&Stage> {
+        let made = self.state.current(resource)?;
+        let passed_through = made.uid.is_empty();
+        if passed_through {
+            return Some(&Stage::None);
+        }
+        let rollout = self.rollouts.get(resource)?;
+        rollout
+            .is_about(&made.uid, made.generation)
+            .then_some(&rollout.stage)
+    }
+
+    fn input(&self, name: &str, artifact: &Artifact) -> Input {
+        let origin = Origin::owner(name);
+        let arrival = self.state.arrival(&origin, |it| it == artifact);
+        Input {
+            name: name.to_owned(),
+            artifact: artifact.clone(),
+            arrived: arrival.arrived(),
+            mixed: arrival.mixed,
+            unused: arrival.unused(),
+            live: (!arrival.unused()).then(|| self.live_of(&origin, &arrival)),
+        }
+    }
+}
+
+impl Live {
+    /// Returns what can be said of two things together: false beats unknown, unknown beats true.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::False, _) | (_, Self::False) => Self::False,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::True, Self::True) => Self::True,
+        }
+    }
+}
+
+impl fmt::Display for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        })
+    }
+}
