@@ -46,8 +46,9 @@ impl Memory {
     pub(crate) fn stamped(&mut self, stamp: Stamp) {
         self.make_current(&stamp.uid);
         let mut record = Record::new(self.applies + 1, stamp);
-        let last = self.records.iter().rfind(|it| it.uid == record.uid);
-        if last.is_some_and(|last| last.repeats(&record)) {
+        let last = self.records.iter().rposition(|it| it.uid == record.uid);
+        if let Some(at) = last.filter(|at| self.records[*at].repeats(&record)) {
+            self.apply_again(at);
             return;
         }
         self.applies += 1;
@@ -66,6 +67,22 @@ impl Memory {
             }
         }
         self.insert(record);
+    }
+
+    /// Takes note that an apply was repeated. If others came in between (A, B, A, where each is a
+    /// run of its own), it is the last one again.
+    fn apply_again(&mut self, at: usize) {
+        if self.records[at].number == self.applies {
+            return;
+        }
+        self.applies += 1;
+        let mut record = self.records.remove(at);
+        let made = self.derivations.iter_mut().chain(&mut self.current);
+        for made in made.filter(|it| it.record == record.number) {
+            made.record = self.applies;
+        }
+        record.number = self.applies;
+        self.records.push(record);
     }
 
     /// Takes a snapshot into account; tells whether that changed what is known.
@@ -104,7 +121,7 @@ impl Memory {
         self.emits |= snapshot.output.is_some();
         let judgement = judge.judge(snapshot).unwrap_or_default();
         let kept = if immutable {
-            self.has_newer_run(snapshot, &judgement)
+            self.has_better_run(snapshot, &judgement)
         } else {
             let current = self.current.as_ref();
             let unchanged = current.is_some_and(|it| it.record > 0 && it.shows(snapshot));
@@ -255,11 +272,19 @@ impl Memory {
         }
     }
 
-    fn has_newer_run(&self, snapshot: &Snapshot, judgement: &Judgement) -> bool {
+    /// Tells whether what is shown stays although another run has ended well: the run with the
+    /// inputs that were applied last goes first, then the later one.
+    fn has_better_run(&self, snapshot: &Snapshot, judgement: &Judgement) -> bool {
         let is_known = |it: &Record| it.uid == snapshot.uid && it.template == snapshot.template;
         let known = self.records.iter().any(is_known);
+        let wanted = self.records.iter().max_by_key(|it| it.number);
+        let rank = |number: u64| {
+            let of_run = self.records.iter().find(|it| it.number == number);
+            let is_wanted = of_run.map(|it| &it.inputs) == wanted.map(|it| &it.inputs);
+            (of_run.is_some() && is_wanted, number)
+        };
         let current = self.current.as_ref();
-        current.is_some_and(|current| !known || current.record > judgement.record)
+        current.is_some_and(|current| !known || rank(current.record) > rank(judgement.record))
     }
 
     /// Takes note that the output is not there: what it was last stays, unless it was of another

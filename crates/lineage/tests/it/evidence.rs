@@ -178,6 +178,27 @@ fn inputs_of_a_run_are_those_of_that_run() {
 }
 
 #[test]
+fn run_with_the_inputs_applied_last_goes_before_later_ones() {
+    let run_of = |step: Value, uid: &str| with(step, "uid", json!(uid));
+    let ended = |uid: &str, image: &str| run_of(done("build", 1, json!({ "image": image })), uid);
+    let back = [
+        run_of(applied("build", 1, on("1")), "run-1"),
+        ended("run-1", "i1"),
+        run_of(applied("build", 1, on("2")), "run-2"),
+        run_of(applied("build", 1, on("1")), "run-1"),
+        ended("run-2", "i2"),
+    ];
+    let mut anew = back.to_vec();
+    anew[3] = run_of(applied("build", 1, on("1")), "run-3");
+    anew.push(ended("run-1", "i1"));
+    for steps in [back.to_vec(), anew] {
+        let report = run(&build("immutable"), &steps);
+        assert_eq!(output(&report, "build").as_deref(), Some("i1"));
+        assert_eq!(from(&report, "build"), ["param:p=1 immutable"]);
+    }
+}
+
+#[test]
 fn applied_output_is_proven_by_its_value() {
     let apply = |generation, p, config: &str| {
         let outputs = json!({ "config": config });
