@@ -78,6 +78,29 @@ impl Artifact {
         source
     }
 
+    /// Returns what is there once a source is deployed: the same address and revision.
+    pub fn deployment(url: &str, revision: Option<&str>) -> Self {
+        let source = Self::source(url, revision);
+        let content = json!({"url": url, "revision": revision});
+        Self {
+            id: ArtifactId::of(Kind::Deployment, None, &content),
+            kind: Kind::Deployment,
+            ..source
+        }
+    }
+
+    /// Tells whether this is another one, handed on: the same content, or a source that is
+    /// deployed. A source whose address or revision is too long to be kept is not recognized.
+    pub(crate) fn hands_on(&self, other: &Self) -> bool {
+        let deployed = || {
+            let url = other.url.as_deref()?;
+            let revision = Some(other.shown.as_str()).filter(|_| !other.mutable);
+            let sources = other.kind == Kind::Source && self.kind == Kind::Deployment;
+            sources.then(|| *self == Self::deployment(url, revision))
+        };
+        self == other || deployed().unwrap_or_default()
+    }
+
     /// Returns the image of a reference; without a digest it is mutable.
     pub fn image(reference: &str) -> Self {
         let mut image = Self::new(Kind::Image, None, &Value::from(reference));
@@ -266,6 +289,17 @@ mod tests {
         let source = Artifact::source("https://git/app", Some("def567"));
         assert_eq!(source.shown(), "def567");
         assert_eq!(source.url(), Some("https://git/app"));
+    }
+
+    #[test]
+    fn deployment_hands_its_source_on() {
+        let source = |revision| Artifact::source("https://git/app", revision);
+        let deployment = |revision| Artifact::deployment("https://git/app", revision);
+        assert!(deployment(Some("def567")).hands_on(&source(Some("def567"))));
+        assert!(deployment(Some("def567")).hands_on(&deployment(Some("def567"))));
+        assert!(!deployment(Some("def567")).hands_on(&source(Some("abc123"))));
+        assert!(!source(Some("def567")).hands_on(&deployment(Some("def567"))));
+        assert!(deployment(None).hands_on(&source(None)) && deployment(None).is_mutable());
     }
 
     #[test]

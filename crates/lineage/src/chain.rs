@@ -18,6 +18,10 @@ pub struct Resource {
     pub reads: BTreeSet<String>,
     /// How outputs of its object can be traced to inputs.
     pub tracing: Tracing,
+    /// Whether its template gives an output: an object that shows none has made nothing yet. If
+    /// not, the object itself is the result until an output is seen.
+    #[serde(default)]
+    pub emits: bool,
 }
 
 /// The selected resources of a blueprint for one owner, in declared order. Skipped ones are absent.
@@ -179,7 +183,7 @@ mod tests {
             name: name.to_owned(),
             upstream: texts(upstream),
             reads: texts(reads),
-            tracing: Tracing::default(),
+            ..Resource::default()
         }
     }
 

@@ -40,6 +40,9 @@ pub struct Edge {
     pub artifact: Artifact,
     /// How it is known that the output was made from it.
     pub evidence: Evidence,
+    /// Whether it was offered to a template that does not tell what it reads of all that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offered: bool,
 }
 
 impl Derivation {

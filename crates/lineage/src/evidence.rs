@@ -199,7 +199,8 @@ impl<'a> Judge<'a> {
     fn likely(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let hands_on = |record: &&Record| {
             let mut inputs = record.inputs.values();
-            inputs.any(|input| Some(input) == snapshot.output.as_ref())
+            let output = snapshot.output.as_ref();
+            inputs.any(|input| output.is_some_and(|output| output.hands_on(input)))
         };
         let reported = self.vouched(snapshot);
         let of_reported = |it: &&Record| reported.is_some() && it.generation == reported;
@@ -262,9 +263,9 @@ impl<'a> Judge<'a> {
 
     fn same(self, input: &Artifact, snapshot: &Snapshot) -> Option<Evidence> {
         let output = snapshot.output.as_ref()?;
-        let equal =
-            input.kind() == output.kind() && self.clauses.holds(Clause::SameValue, input == output);
-        equal.then_some(Evidence::Same)
+        let handed_on = output.hands_on(input)
+            || (input.kind() == output.kind() && self.clauses.is_dropped(Clause::SameValue));
+        handed_on.then_some(Evidence::Same)
     }
 
     /// Rules compare the state with the last apply, so they prove no value that was replaced.
@@ -287,6 +288,7 @@ impl<'a> Judge<'a> {
             let edge = Edge {
                 artifact: artifact.clone(),
                 evidence: evidence.unwrap_or(Evidence::Assumed),
+                offered: record.offered.contains(origin),
             };
             (origin.clone(), edge)
         };

@@ -34,6 +34,9 @@ pub struct MadeOf {
     /// How it is known that what stands above it is made from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// Whether it was only offered to what stands above it, which does not tell what it reads.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub offered: bool,
     /// Who emitted it unchanged, in path order; the owner first if the owner gave it.
     pub passed: Vec<String>,
     /// What it is made of; nothing below what the owner gave.
@@ -161,14 +164,16 @@ impl<'a> Teller<'a> {
                 return;
             }
             let evidence = Some(edge.evidence);
-            told.from.push(match origin {
+            let mut input = match origin {
                 Origin::Resource(producer) => self.produced(producer, &edge.artifact, evidence),
                 Origin::Owner(_) => {
                     let mut leaf = self.leaf(&edge.artifact, evidence);
                     leaf.passed = vec![self.owner.to_owned()];
                     leaf
                 }
-            });
+            };
+            input.offered = edge.offered;
+            told.from.push(input);
         }
     }
 
@@ -182,6 +187,7 @@ impl<'a> Teller<'a> {
             value: artifact.shown().to_owned(),
             url: artifact.url().map(str::to_owned),
             evidence,
+            offered: false,
             passed: Vec::new(),
             from: Vec::new(),
             cut: false,

@@ -1,5 +1,7 @@
 //! What is remembered of one resource.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +117,7 @@ impl Memory {
         };
         // What somebody else changed may be why the output is what it is.
         let touched = judge.is_foreign(snapshot) && snapshot.held != Some(true);
-        if snapshot.output.is_none() && self.emits {
+        if snapshot.output.is_none() && (self.emits || resource.emits) {
             return self.miss(snapshot, immutable, touched);
         }
         self.emits |= snapshot.output.is_some();
@@ -146,6 +148,7 @@ impl Memory {
             uid: String::new(),
             generation: None,
             inputs,
+            offered: BTreeSet::new(),
             applied: Applied::Output(output.id()),
             rendered: None,
             time,
@@ -156,8 +159,12 @@ impl Memory {
                 (false, true) => Evidence::Same,
                 (false, false) => Evidence::Applied,
             };
-            let artifact = artifact.clone();
-            (origin.clone(), Edge { artifact, evidence })
+            let edge = Edge {
+                artifact: artifact.clone(),
+                evidence,
+                offered: false,
+            };
+            (origin.clone(), edge)
         };
         let from = stamp.inputs.iter().map(edge).collect();
         self.stamped(stamp);
@@ -219,6 +226,24 @@ impl Memory {
         };
         let mut since = self.records.iter().filter(|it| it.number > current.record);
         self.forgotten > current.record || since.any(moved)
+    }
+
+    /// Tells whether two say the same of everything but the last look.
+    pub(crate) fn concludes_the_same(&self, other: &Self) -> bool {
+        let Self {
+            applies,
+            records,
+            forgotten,
+            uids,
+            last: _,
+            carried: _,
+            emits,
+            current,
+            derivations,
+        } = self;
+        (applies, forgotten, emits) == (&other.applies, &other.forgotten, &other.emits)
+            && (records, uids) == (&other.records, &other.uids)
+            && (current, derivations) == (&other.current, &other.derivations)
     }
 
     /// Returns how many derivations are remembered.

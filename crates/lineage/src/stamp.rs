@@ -32,6 +32,9 @@ pub struct Stamp {
     pub generation: Option<i64>,
     /// The values that rendering, and the selectors that chose the option, read.
     pub inputs: Inputs,
+    /// The inputs that were offered to a template that does not tell which of them it reads.
+    #[serde(default)]
+    pub offered: BTreeSet<Origin>,
     /// What the output path holds in that which was applied, where it lies in there.
     pub applied: Applied,
     /// The digest of the rendered object without the annotation that names the inputs, if known.
@@ -94,6 +97,8 @@ pub(crate) struct Record {
     /// Those of the last apply.
     pub(crate) inputs: Inputs,
     pub(crate) inputs_id: InputsId,
+    #[serde(default)]
+    pub(crate) offered: BTreeSet<Origin>,
     /// The ids of earlier applies to the same generation.
     earlier: Vec<InputsId>,
     /// Inputs that had another value in an earlier apply to the same generation: which of the two
@@ -112,6 +117,7 @@ impl Record {
             uid: stamp.uid,
             generation: stamp.generation,
             inputs: stamp.inputs,
+            offered: stamp.offered,
             earlier: Vec::new(),
             contested: BTreeSet::new(),
             applied: stamp.applied,

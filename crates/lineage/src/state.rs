@@ -100,6 +100,16 @@ impl State {
             .is_some_and(|memory| memory.gone(uid))
     }
 
+    /// Tells whether two know the same, whenever each of them looked last: one of them need not be
+    /// written down if the other is.
+    pub fn concludes_the_same(&self, other: &Self) -> bool {
+        let mut pairs = self.memories.iter().zip(&other.memories);
+        self.chain == other.chain
+            && self.owner == other.owner
+            && self.memories.len() == other.memories.len()
+            && pairs.all(|(one, two)| one.0 == two.0 && one.1.concludes_the_same(two.1))
+    }
+
     /// Returns the path that is followed.
     pub fn chain(&self) -> &Chain {
         &self.chain

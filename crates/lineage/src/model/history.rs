@@ -121,6 +121,7 @@ impl World {
             } else {
                 Applied::Elsewhere
             },
+            offered: std::collections::BTreeSet::new(),
             rendered: annotated.then(|| format!("{:?}", rendered(&inputs, &it.spec, &it.metadata))),
             inputs,
             time: Timestamp::UNIX_EPOCH,

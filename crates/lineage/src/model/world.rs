@@ -218,6 +218,7 @@ impl Part {
                 trust: self.controller.trust(),
                 rules: self.named.clone(),
             },
+            emits: false,
         }
     }
 

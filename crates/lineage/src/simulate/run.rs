@@ -78,6 +78,7 @@ impl Declared<'_> {
                 },
                 rules: self.rules(),
             },
+            emits: false,
         }
     }
 
@@ -131,6 +132,7 @@ impl<'a> Run<'a> {
             uid: applied.uid.to_owned(),
             generation: applied.generation,
             inputs,
+            offered: BTreeSet::new(),
             applied: match applied.output {
                 _ if declared.tracing != Traced::Applied => stamp::Applied::Elsewhere,
                 None => stamp::Applied::Object,

@@ -21,6 +21,7 @@ pub(crate) fn resource(name: &str, upstream: &[&str], reads: &[&str]) -> Resourc
             trust: Trust::Declared,
             ..Tracing::default()
         },
+        ..Resource::default()
     }
 }
 
@@ -34,6 +35,7 @@ pub(crate) fn stamp(
         uid: uid.to_owned(),
         generation: Some(generation),
         inputs: inputs.into_iter().collect(),
+        offered: BTreeSet::new(),
         applied: Applied::Elsewhere,
         rendered: None,
         time: Timestamp::UNIX_EPOCH,
@@ -193,6 +195,76 @@ fn label_that_only_chooses_an_option_arrives_without_another_build() {
     assert!(!arrived(&state, &tested(), &label("yes")));
     state.seen("build", &first).expect("on the path");
     assert!(arrived(&state, &tested(), &label("of course")));
+}
+
+#[test]
+fn going_back_to_old_inputs_goes_back_to_the_run_they_made() {
+    let mut build = resource("build", &[], &["param:p"]);
+    build.tracing.immutable = true;
+    let mut state = State::new(chain(vec![build]));
+    let origin = Origin::owner("param:p");
+    let param = |value: &str| Artifact::param("p", &json!(value));
+    for (value, run) in [("1", "run-1"), ("2", "run-2"), ("1", "run-1")] {
+        let stamped = stamp(run, 1, [(origin.clone(), param(value))]);
+        state.stamped("build", stamped).expect("on the path");
+        let seen = done(run, 1, Some(image(run)));
+        state.seen("build", &seen).expect("on the path");
+        assert!(arrived(&state, &origin, &param(value)), "{value}");
+        assert_eq!(state.outputs("workload", 10)[0].value, run);
+    }
+}
+
+#[test]
+fn object_that_has_not_given_its_output_yet_is_no_result() {
+    let mut build = resource("build", &[], &["param:p"]);
+    build.emits = true;
+    let mut state = State::new(chain(vec![build]));
+    let param = (Origin::owner("param:p"), Artifact::param("p", &json!("1")));
+    state
+        .stamped("build", stamp("build", 1, [param]))
+        .expect("on the path");
+    state
+        .seen("build", &done("build", 1, None))
+        .expect("on the path");
+    assert!(state.outputs("workload", 10).is_empty());
+}
+
+#[test]
+fn inputs_that_were_only_offered_say_so() {
+    let mut state = State::new(chain(vec![resource("build", &[], &["param:p"])]));
+    let origin = Origin::owner("param:p");
+    let param = Artifact::param("p", &json!("1"));
+    let stamped = Stamp {
+        offered: BTreeSet::from([origin.clone()]),
+        ..stamp("build", 1, [(origin, param)])
+    };
+    state.stamped("build", stamped).expect("on the path");
+    let seen = done("build", 1, Some(image("i1")));
+    let before = state.clone();
+    state.seen("build", &seen).expect("on the path");
+    assert!(!state.concludes_the_same(&before));
+    assert!(state.outputs("workload", 10)[0].from[0].offered);
+    let later = Snapshot {
+        time: Timestamp::MAX,
+        ..seen
+    };
+    let before = state.clone();
+    state.seen("build", &later).expect("on the path");
+    assert!(state.concludes_the_same(&before));
+}
+
+#[test]
+fn deployment_is_made_of_the_source_it_hands_on() {
+    let mut deploy = resource("deploy", &["fetch"], &[]);
+    deploy.tracing.trust = Trust::Never;
+    let mut state = State::new(chain(vec![resource("fetch", &[], &[]), deploy]));
+    make(&mut state, "fetch", 1, &[], Some(source("r1")));
+    let deployed = Artifact::deployment("https://git.example/app", Some("r1"));
+    let fetched = (Origin::resource("fetch"), source("r1"));
+    make(&mut state, "deploy", 1, &[fetched], Some(deployed));
+    let outputs = state.outputs("deliverable", 10);
+    assert_eq!(outputs[0].kind, Kind::Deployment);
+    assert_eq!(outputs[0].from[0].evidence, Some(Evidence::Same));
 }
 
 #[test]
