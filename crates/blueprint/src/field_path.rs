@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 /// One step from a value to one below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Segment {
@@ -67,10 +69,30 @@ impl FieldPath {
         &self.0
     }
 
+    /// Returns the value that it leads to, if there is one.
+    pub fn find<'v>(&self, object: &'v Value) -> Option<&'v Value> {
+        let mut segments = self.0.iter();
+        segments.try_fold(object, |value, segment| match segment {
+            Segment::Field(name) => value.get(name),
+            Segment::Index(index) => value.get(index),
+        })
+    }
+
+    /// Tells whether this is the path to what `above` leads to, or to something below it.
+    pub fn starts_with(&self, above: &Self) -> bool {
+        self.0.starts_with(&above.0)
+    }
+
     fn step(&self, segment: Segment) -> Self {
         let mut segments = self.0.clone();
         segments.push(segment);
         Self(segments)
+    }
+}
+
+impl FromIterator<Segment> for FieldPath {
+    fn from_iter<I: IntoIterator<Item = Segment>>(segments: I) -> Self {
+        Self(segments.into_iter().collect())
     }
 }
 

@@ -1,8 +1,12 @@
 //! `$(...)$`: values of the context in the strings of a template.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::evaluate;
+use crate::field_path::FieldPath;
+use crate::jsonpath::JsonPath;
 
 /// Says where and why a template could not be filled in.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -37,9 +41,20 @@ const LIMIT: usize = 3 << 20;
 /// A string that is one tag becomes the value with its type. In longer strings the value is written
 /// out, as JSON unless it is a string. What a value brings in is not interpolated again.
 pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
+    interpolate_watched(template, context, &mut BTreeSet::new())
+}
+
+/// Fills in a template, and notes the places of the context at which it looks.
+pub(crate) fn interpolate_watched(
+    template: &Value,
+    context: &Value,
+    places: &mut BTreeSet<FieldPath>,
+) -> Result<Value, Error> {
     let mut added = 0;
     let mut take = |expression: &str| {
-        let value = evaluate::value(expression, context).map_err(Refusal::Path)?;
+        let path = evaluate::parse(expression).map_err(Refusal::Path)?;
+        places.extend(path.places());
+        let value = evaluate::at(&path, expression, context).map_err(Refusal::Path)?;
         added += size(&value);
         if added > LIMIT {
             return Err(Refusal::TooLarge(expression.to_owned()));
@@ -47,6 +62,21 @@ pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
         Ok(value)
     };
     fill(template, &mut take, &mut Path::default())
+}
+
+/// Returns the places of a context at which a template will look, as far as it can be read.
+pub(crate) fn places(template: &Value) -> BTreeSet<FieldPath> {
+    let mut places = BTreeSet::new();
+    let mut note = |expression: &str| {
+        places.extend(
+            evaluate::parse(expression)
+                .iter()
+                .flat_map(JsonPath::places),
+        );
+        Ok(Value::from(""))
+    };
+    fill(template, &mut note, &mut Path::default()).expect("every expression was given a value");
+    places
 }
 
 /// Gives the value of an expression.

@@ -19,6 +19,7 @@ mod compare;
 mod eval;
 mod outline;
 mod parse;
+mod places;
 
 use std::borrow::Cow;
 

@@ -24,6 +24,7 @@ pub mod owner;
 pub mod params;
 pub mod path;
 pub mod reach;
+pub mod reads;
 pub mod realization;
 pub mod retirement;
 pub mod runnable;

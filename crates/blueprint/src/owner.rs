@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use kube::core::ObjectMeta;
 use serde_json::Value;
 
+use crate::field_path::FieldPath;
 use crate::model::{API_VERSION, OwnerParam};
 
 /// The two kinds of owners. Each has its own kind of blueprint.
@@ -129,6 +130,11 @@ impl Owner {
             params,
             object,
         })
+    }
+
+    /// Returns the value of a field as it was written; null if there is none.
+    pub fn field(&self, path: &FieldPath) -> Value {
+        path.find(&self.object).cloned().unwrap_or_default()
     }
 
     /// Returns the reference that stamped objects carry, so that they go when the owner goes.

@@ -1,20 +1,28 @@
 //! From a template to the object that is written to the cluster.
 
 mod placement;
+mod rendered;
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
 use crate::blueprint::{Blueprint, Input, InputKind, Resource, Templates};
-use crate::interpolate::{self, interpolate};
+use crate::interpolate::{self, interpolate_watched};
 use crate::output::Output;
 use crate::owner::Owner;
 use crate::params;
+use crate::reads::{Offer, Reads};
 use crate::template::{Body, Template};
 
 pub(crate) use placement::Placement;
+pub use rendered::Rendered;
 
 /// The annotation that remembers what was applied, so that nothing is applied twice.
 pub const APPLIED_ANNOTATION: &str = "pathline.dev/applied";
+
+/// The annotation that names the inputs an object was made from.
+pub const INPUTS_ANNOTATION: &str = "pathline.dev/inputs";
 
 /// The label by which stamped objects are found.
 pub const RESOURCE_NAME_LABEL: &str = "carto.run/resource-name";
@@ -66,22 +74,27 @@ pub struct Stamp<'a> {
 }
 
 impl Stamp<'_> {
-    /// Fills in the `$(...)$` of a template body; [`Stamp::finish`] makes an object to write of it.
-    pub fn interpolate(&self, body: &Value) -> Result<Value, Error> {
-        Ok(interpolate(body, &self.context(&self.owner.typed()))?)
-    }
-
     /// Renders a template that is not written in ytt: filled in, placed, labelled, owned, remembered.
-    pub fn render(&self) -> Result<Value, Error> {
-        match &self.template.body {
-            Body::Interpolated(body) => self.finish(self.interpolate(body)?),
-            Body::Ytt(_) => Err(Error::Ytt("it needs the program ytt".to_owned())),
-            Body::Undecided => Err(Error::Undecided),
-        }
+    pub fn render(&self) -> Result<Rendered, Error> {
+        let body = match &self.template.body {
+            Body::Interpolated(body) => body,
+            Body::Ytt(_) => return Err(Error::Ytt("it needs the program ytt".to_owned())),
+            Body::Undecided => return Err(Error::Undecided),
+        };
+        let mut places = BTreeSet::new();
+        let object = interpolate_watched(body, &self.context(&self.owner.typed()), &mut places)?;
+        let reads = self.offering(|offer| Reads::at(&places, offer));
+        self.finish(object, reads)
     }
 
-    /// Makes a rendered body an object of its owner: placed, labelled, owned and remembered.
-    pub fn finish(&self, object: Value) -> Result<Value, Error> {
+    /// Makes an object of its owner from what ytt rendered: placed, labelled, owned, remembered.
+    ///
+    /// ytt does not tell what it reads, so all that it was offered counts.
+    pub fn render_from(&self, object: Value) -> Result<Rendered, Error> {
+        self.finish(object, self.offering(Reads::offered))
+    }
+
+    fn finish(&self, object: Value, reads: Reads) -> Result<Rendered, Error> {
         let placement = Placement {
             namespace: &self.owner.namespace,
             labels: self.labels(),
@@ -89,7 +102,27 @@ impl Stamp<'_> {
             owner: self.owner.reference(),
             lifecycle: self.template.lifecycle,
         };
-        placement.finish(object)
+        let object = placement.finish(object)?;
+        Ok(Rendered { object, reads })
+    }
+
+    fn offering(&self, read: impl FnOnce(Offer<'_>) -> Reads) -> Reads {
+        let inputs: Vec<&Input> = self.inputs.iter().map(|(input, _)| *input).collect();
+        let params = self.params().keys().cloned().collect();
+        read(Offer {
+            blueprint: self.blueprint,
+            params: &params,
+            inputs: &inputs,
+        })
+    }
+
+    fn params(&self) -> Map<String, Value> {
+        params::merge(
+            &self.template.params,
+            &self.blueprint.params,
+            &self.resource.params,
+            &self.owner.params,
+        )
     }
 
     fn labels(&self) -> Map<String, Value> {
@@ -124,16 +157,10 @@ impl Stamp<'_> {
     }
 
     fn context(&self, owner: &Value) -> Value {
-        let params = params::merge(
-            &self.template.params,
-            &self.blueprint.params,
-            &self.resource.params,
-            &self.owner.params,
-        );
         let mut context = Map::new();
         context.insert("workload".to_owned(), owner.clone());
         context.insert("deliverable".to_owned(), owner.clone());
-        context.insert("params".to_owned(), Value::Object(params));
+        context.insert("params".to_owned(), Value::Object(self.params()));
         context.insert("labels".to_owned(), Value::Object(self.labels()));
         self.add_inputs(&mut context);
         Value::Object(context)
@@ -263,6 +290,10 @@ mod tests {
 
     impl Case {
         fn render(&self) -> Result<Value, Error> {
+            self.rendered().map(|rendered| rendered.object)
+        }
+
+        fn rendered(&self) -> Result<Rendered, Error> {
             let resource = &self.blueprint.resources[0];
             let outputs = [
                 Output::Source {

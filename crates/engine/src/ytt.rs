@@ -9,7 +9,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use pathline_blueprint::document;
-use pathline_blueprint::stamp::{Error, Stamp};
+use pathline_blueprint::stamp::{Error, Rendered, Stamp};
 use pathline_blueprint::template::Body;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
@@ -48,12 +48,12 @@ impl Renderer {
     }
 
     /// Renders the object of a stamp, ready to be written.
-    pub async fn render(&self, stamp: &Stamp<'_>) -> Result<Value, Error> {
+    pub async fn render(&self, stamp: &Stamp<'_>) -> Result<Rendered, Error> {
         match &stamp.template.body {
             Body::Ytt(template) => {
                 let values = stamp.plain_context();
                 let rendered = self.run(template, &values).await.map_err(Error::Ytt)?;
-                stamp.finish(rendered)
+                stamp.render_from(rendered)
             }
             Body::Interpolated(_) | Body::Undecided => stamp.render(),
         }

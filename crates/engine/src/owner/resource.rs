@@ -143,7 +143,7 @@ impl Run<'_> {
             inputs,
         };
         let rendered = match self.context.renderer.render(&stamp).await {
-            Ok(rendered) => rendered,
+            Ok(rendered) => rendered.object,
             Err(error) => return Made::quiet(unstamped(Failure::Stamp(error)), Hold::Everything),
         };
         match self.write(&template, resource, &rendered).await {

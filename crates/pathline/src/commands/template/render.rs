@@ -133,7 +133,7 @@ async fn mocked(
         template,
         inputs: &inputs,
     };
-    Ok(tools.renderer.render(&stamp).await?)
+    Ok(tools.renderer.render(&stamp).await?.object)
 }
 
 /// Renders as the target resource of the blueprint that is for the owner.
@@ -209,7 +209,7 @@ async fn in_blueprint(case: &Case, owner: &Owner, tools: &Tools) -> anyhow::Resu
         template: &template,
         inputs: &inputs,
     };
-    Ok(tools.renderer.render(&stamp).await?)
+    Ok(tools.renderer.render(&stamp).await?.object)
 }
 
 /// Reads what a resource has given: `{url, revision}`, also below `source`, `{image}` or `{config}`.
