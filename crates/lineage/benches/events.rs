@@ -72,6 +72,7 @@ fn path() -> Chain {
             trust: Trust::Declared,
             ..Tracing::default()
         },
+        emits: true,
     });
     Chain::new(resources.collect()).expect("a path")
 }
@@ -101,6 +102,7 @@ fn pass(state: &mut State, revision: usize) -> usize {
             uid: name.to_owned(),
             generation,
             inputs,
+            offered: std::collections::BTreeSet::new(),
             applied: Applied::Elsewhere,
             rendered: None,
             time: Timestamp::UNIX_EPOCH,
