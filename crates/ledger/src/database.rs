@@ -1,0 +1,92 @@
+//! The two databases, and one way to talk to both.
+
+mod dialect;
+mod open;
+mod session;
+mod statement;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{PgPool, SqlitePool};
+
+pub(crate) use self::dialect::Dialect;
+pub(crate) use self::session::Session;
+pub(crate) use self::statement::{Statement, sql, sql_of_parts};
+
+use crate::error::Error;
+
+/// How long a connection may take to be had, and an answer to come, before the caller is told that
+/// the database is away. PostgreSQL only: a file answers or fails by itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the listeners of PostgreSQL listen to.
+pub(crate) const CHANNEL: &str = "pathline_ledger";
+
+/// The connections to the database.
+#[derive(Clone)]
+pub(crate) struct Database {
+    place: Arc<str>,
+    pools: Pools,
+}
+
+#[derive(Clone)]
+enum Pools {
+    /// SQLite has one writer at a time; readers never wait for it.
+    Sqlite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Database {
+    /// Returns a connection for reading.
+    pub(crate) async fn reader(&self) -> Result<Session, Error> {
+        match &self.pools {
+            Pools::Sqlite { readers, .. } => self.session(readers.acquire().await),
+            Pools::Postgres(pool) => self.session(pool.acquire().await),
+        }
+    }
+
+    /// Returns a connection for writing.
+    pub(crate) async fn writer(&self) -> Result<Session, Error> {
+        match &self.pools {
+            Pools::Sqlite { writer, .. } => self.session(writer.acquire().await),
+            Pools::Postgres(pool) => self.session(pool.acquire().await),
+        }
+    }
+
+    /// Returns the pool to listen with, where the database can tell of changes by itself.
+    pub(crate) fn listening(&self) -> Option<&PgPool> {
+        match &self.pools {
+            Pools::Sqlite { .. } => None,
+            Pools::Postgres(pool) => Some(pool),
+        }
+    }
+
+    /// Returns where the database is, for messages.
+    pub(crate) fn place(&self) -> &Arc<str> {
+        &self.place
+    }
+
+    /// Closes all connections once they are given back.
+    pub(crate) async fn close(&self) {
+        match &self.pools {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                // The last connection moves the write-ahead log to the file.
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+
+    fn session<C: Into<session::Connection>>(
+        &self,
+        acquired: Result<C, sqlx::Error>,
+    ) -> Result<Session, Error> {
+        let connection = acquired.map_err(|source| Error::of(&self.place, source))?;
+        Ok(Session::new(Arc::clone(&self.place), connection.into()))
+    }
+}

@@ -1,0 +1,143 @@
+//! Opening the databases, and bringing their tables up to date.
+
+use std::error::Error as Cause;
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqlitePool};
+
+use super::{Database, PATIENCE, Pools};
+use crate::error::Error;
+use crate::location::Location;
+
+static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// How long a writer waits for another process that writes to the same file.
+const BUSY: Duration = Duration::from_secs(10);
+/// How many may read a file at the same time, and how many talk to PostgreSQL.
+const READERS: u32 = 4;
+const CONNECTIONS: u32 = 10;
+/// Up to this size a file is read once when it is opened, to see whether it is sound.
+const CHECKED_BYTES: u64 = 256 << 20;
+
+impl Database {
+    /// Opens the database, making it and its tables if need be.
+    pub(crate) async fn open(location: &Location) -> Result<Self, Error> {
+        let place = Arc::from(location.to_string());
+        let pools = match location {
+            Location::File(path) => open_file(&place, path).await?,
+            Location::Postgres(url) => open_postgres(&place, url).await?,
+        };
+        Ok(Self { place, pools })
+    }
+}
+
+async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
+    make_private(path).map_err(|source| Error::Open {
+        place: Arc::clone(place),
+        hint: "its directory must exist and be writable",
+        source: Arc::new(source),
+    })?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        // Every COMMIT syncs the log to the disk before it returns.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .pragma("journal_size_limit", "67108864")
+        .disable_statement_logging();
+    let writer = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(BUSY * 3)
+        .connect_with(options.clone())
+        .await
+        .map_err(|source| Error::of(place, source))?;
+    check(place, &writer, path).await?;
+    migrated(place, SQLITE.run(&writer).await)?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(BUSY)
+        .connect_lazy_with(options.pragma("query_only", "on"));
+    Ok(Pools::Sqlite { writer, readers })
+}
+
+/// Lets nobody but this user read the ledger.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))
+}
+
+async fn check(place: &Arc<str>, pool: &SqlitePool, path: &Path) -> Result<(), Error> {
+    if path.metadata().is_ok_and(|file| file.len() > CHECKED_BYTES) {
+        return Ok(());
+    }
+    let found: String = sqlx::query_scalar("pragma quick_check(1)")
+        .fetch_one(pool)
+        .await
+        .map_err(|source| Error::of(place, source))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    Err(Error::Damaged {
+        place: Arc::clone(place),
+        what: found,
+    })
+}
+
+async fn open_postgres(place: &Arc<str>, url: &str) -> Result<Pools, Error> {
+    let cannot = |hint, source: Arc<dyn Cause + Send + Sync>| Error::Open {
+        place: Arc::clone(place),
+        hint,
+        source,
+    };
+    let milliseconds = PATIENCE.as_millis().to_string();
+    let options = Location::connect_options(url)
+        .map_err(|source| cannot("look at its URL", Arc::new(source)))?
+        .application_name("pathline")
+        .options([("statement_timeout", &milliseconds)])
+        .disable_statement_logging();
+    let pool = PgPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(PATIENCE)
+        .connect_with(options)
+        .await
+        .map_err(|source| {
+            cannot(
+                "is PostgreSQL running there, does the database exist, may this user use it?",
+                Arc::new(source),
+            )
+        })?;
+    // It holds an advisory lock meanwhile, so that replicas may start together.
+    migrated(place, POSTGRES.run(&pool).await)?;
+    Ok(Pools::Postgres(pool))
+}
+
+fn migrated(place: &Arc<str>, outcome: Result<(), MigrateError>) -> Result<(), Error> {
+    outcome.map_err(|error| match error {
+        MigrateError::VersionMissing(found) => Error::Newer {
+            place: Arc::clone(place),
+            found,
+        },
+        MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
+            Error::of(place, source)
+        }
+        other => Error::Open {
+            place: Arc::clone(place),
+            hint: "its tables are not those of Pathline; was it edited by hand?",
+            source: Arc::new(other),
+        },
+    })
+}

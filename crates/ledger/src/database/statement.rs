@@ -1,0 +1,104 @@
+//! One SQL text for both databases, with its values.
+
+use jiff::Timestamp;
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
+
+use pathline_lineage::ArtifactId;
+
+/// A statement with numbered placeholders (`$1`), which both databases take, and their values.
+#[derive(Clone)]
+pub(crate) struct Statement {
+    pub(super) text: SqlStr,
+    pub(super) values: Vec<Value>,
+}
+
+/// A value of a type that both databases have.
+#[derive(Clone)]
+pub(crate) enum Value {
+    Integer(Option<i64>),
+    Text(Option<String>),
+    Boolean(bool),
+}
+
+/// Begins a statement.
+pub(crate) fn sql(text: &'static str) -> Statement {
+    Statement {
+        text: text.into_sql_str(),
+        values: Vec::new(),
+    }
+}
+
+/// Begins a statement that is put together from texts of this program.
+pub(crate) fn sql_of_parts(parts: &[&'static str]) -> Statement {
+    Statement {
+        text: AssertSqlSafe(parts.concat()).into_sql_str(),
+        values: Vec::new(),
+    }
+}
+
+impl Statement {
+    /// Gives the next placeholder its value.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Integer(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(number: Option<i64>) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Self::Boolean(truth)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(without_nul(text)))
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Self {
+        Self::Text(text.map(without_nul))
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(time: Timestamp) -> Self {
+        Self::from(time.as_microsecond())
+    }
+}
+
+impl From<Option<Timestamp>> for Value {
+    fn from(time: Option<Timestamp>) -> Self {
+        Self::from(time.map(Timestamp::as_microsecond))
+    }
+}
+
+impl From<ArtifactId> for Value {
+    fn from(id: ArtifactId) -> Self {
+        Self::Text(Some(id.to_string()))
+    }
+}
+
+/// PostgreSQL has no text with a zero character in it; its picture stands for it in both databases.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{2400}")
+}

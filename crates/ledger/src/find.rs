@@ -1,0 +1,71 @@
+//! Artifacts, found by what people know of them.
+
+use jiff::Timestamp;
+use pathline_lineage::{Artifact, Kind};
+
+use crate::database::{Session, sql_of_parts};
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::lookup;
+use crate::rows::{ARTIFACT, ArtifactRow, time};
+
+/// The most artifacts that one name may stand for.
+const MOST: i64 = 10_000;
+
+/// An artifact, and since when it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArtifactSummary {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// When it was first recorded.
+    pub first_seen: Timestamp,
+}
+
+/// An artifact and its number in the tables.
+#[derive(sqlx::FromRow)]
+pub(crate) struct Found {
+    pub(crate) id: i64,
+    first_seen: i64,
+    #[sqlx(flatten)]
+    artifact: ArtifactRow,
+}
+
+/// Finding
+impl Ledger {
+    /// Returns the artifacts that a text names: a source by its revision, the part of it after the
+    /// last `:`, or at least seven digits of that; an image by its reference or its digest; all
+    /// else by the value as it is shown, or its digest if it is too long for that.
+    pub async fn find(&self, kind: Kind, text: &str) -> Result<Vec<ArtifactSummary>, Error> {
+        let mut session = self.database().reader().await?;
+        let found = find(&mut session, kind, text).await?;
+        let place = self.database().place();
+        let read = |it: Found| {
+            Ok(ArtifactSummary {
+                first_seen: time(place, it.first_seen)?,
+                artifact: it.artifact.expect(place)?,
+            })
+        };
+        found.into_iter().map(read).collect()
+    }
+}
+
+/// Returns the artifacts that a text names.
+pub(crate) async fn find(
+    session: &mut Session,
+    kind: Kind,
+    text: &str,
+) -> Result<Vec<Found>, Error> {
+    let range = lookup::range(kind, text);
+    let asked = sql_of_parts(&[
+        "select artifact.id, artifact.first_seen, ",
+        ARTIFACT,
+        " from artifact where kind = $1 and lookup between $2 and $3 order by lookup limit $4",
+    ])
+    .bind(lookup::kind(kind))
+    .bind(&range.first)
+    .bind(&range.last)
+    .bind(MOST);
+    let mut found: Vec<Found> = session.all(asked).await?;
+    found.retain(|it| it.artifact.is_named(kind, text));
+    Ok(found)
+}

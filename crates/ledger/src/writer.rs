@@ -1,0 +1,98 @@
+//! The one task that records.
+//!
+//! Changes that wait at the same time are committed together, with one sync of the disk; each
+//! caller is answered after the commit that holds its change.
+
+mod artifacts;
+mod derivations;
+mod prepared;
+mod record;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub(crate) use self::prepared::{Departure, Prepared};
+
+use crate::database::Database;
+use crate::error::Error;
+
+/// How many changes may wait; more wait for room.
+pub(crate) const QUEUE: usize = 1024;
+/// The most changes, and about the most bytes of tracks, that are committed together.
+const BATCH: usize = 256;
+const BATCH_BYTES: usize = 8 << 20;
+
+/// What is to be written.
+pub(crate) enum Work {
+    Record(Box<Prepared>),
+    Gone(Departure),
+}
+
+/// Something to write, and who waits for it.
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) answer: oneshot::Sender<Result<(), Error>>,
+}
+
+/// Serves the queue until every handle of it is gone, and rings `nudge` after each commit.
+pub(crate) async fn run(
+    database: Database,
+    mut queue: mpsc::Receiver<Job>,
+    nudge: watch::Sender<()>,
+) {
+    while let Some(first) = queue.recv().await {
+        let mut bytes = first.work.bytes();
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && bytes < BATCH_BYTES
+            && let Ok(next) = queue.try_recv()
+        {
+            bytes += next.work.bytes();
+            batch.push(next);
+        }
+        commit(&database, batch).await;
+        nudge.send_replace(());
+    }
+}
+
+/// Writes a batch in one transaction. If that fails for one of them, each gets a transaction of its
+/// own, so that no change fails for another one's sake.
+async fn commit(database: &Database, batch: Vec<Job>) {
+    let together = write(database, batch.iter().map(|job| &job.work)).await;
+    let retry = batch.len() > 1 && matches!(&together, Err(error) if !error.is_temporary());
+    for job in batch {
+        let outcome = match retry {
+            true => write(database, [&job.work].into_iter()).await,
+            false => together.clone(),
+        };
+        // Nobody listens if the caller has gone away.
+        let _ = job.answer.send(outcome);
+    }
+}
+
+async fn write(
+    database: &Database,
+    batch: impl ExactSizeIterator<Item = &Work>,
+) -> Result<(), Error> {
+    let mut session = database.writer().await?;
+    session
+        .transact(async |session| {
+            let mut writing = record::Writing::new(session);
+            for work in batch {
+                match work {
+                    Work::Record(prepared) => writing.record(prepared).await?,
+                    Work::Gone(departure) => writing.gone(departure).await?,
+                }
+            }
+            writing.finish().await
+        })
+        .await
+}
+
+impl Work {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Record(prepared) => prepared.track.len(),
+            Self::Gone(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A change, made ready for the tables by the caller, so that the writer does nothing but write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use pathline_lineage::{Artifact, ArtifactId, Derivation, Evidence, Origin};
+use sha2::{Digest, Sha256};
+
+use crate::change::{Arrived, Change, OwnerRef};
+
+/// A change to record.
+pub(crate) struct Prepared {
+    pub(super) owner: OwnerRef,
+    /// As JSON.
+    pub(super) track: String,
+    /// All artifacts that the rest names.
+    pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
+    /// In the order in which they came to be known.
+    pub(super) made: Vec<Made>,
+    /// The resources that have made something which still counts.
+    pub(super) current: BTreeSet<String>,
+    pub(super) arrivals: Vec<Arrived>,
+    pub(super) time: Timestamp,
+}
+
+/// An owner that is no longer there.
+pub(crate) struct Departure {
+    pub(crate) owner: OwnerRef,
+    pub(crate) time: Timestamp,
+}
+
+/// One derivation.
+pub(super) struct Made {
+    pub(super) resource: String,
+    pub(super) template: String,
+    pub(super) template_generation: Option<i64>,
+    pub(super) object_uid: String,
+    pub(super) object_generation: Option<i64>,
+    pub(super) output: Option<ArtifactId>,
+    pub(super) from: Vec<From>,
+    pub(super) identity: i64,
+    pub(super) time: i64,
+}
+
+/// One input of a derivation.
+pub(super) struct From {
+    pub(super) origin: Origin,
+    pub(super) input: ArtifactId,
+    pub(super) evidence: Evidence,
+    pub(super) offered: bool,
+}
+
+impl Prepared {
+    /// Makes a change ready.
+    pub(crate) fn new(change: &Change<'_>) -> Self {
+        let track = change.track;
+        let resources = track.state.chain().resources().iter();
+        let current: Vec<&Derivation> = resources
+            .filter_map(|resource| track.state.current(&resource.name))
+            .collect();
+        let mut made: Vec<Made> = change.derivations.iter().map(Made::new).collect();
+        // Usually among those given; if not, as after a failure, the ledger catches up here.
+        made.extend(current.iter().map(|derivation| Made::new(derivation)));
+        made.sort_by_key(|made| made.time);
+        let all = change.derivations.iter().chain(current.iter().copied());
+        Self {
+            owner: change.owner.clone(),
+            track: serde_json::to_string(track).expect("a track has nothing that JSON has not"),
+            artifacts: artifacts(all, change.arrivals),
+            made,
+            current: current.iter().map(|it| it.resource.clone()).collect(),
+            arrivals: change.arrivals.to_vec(),
+            time: change.time,
+        }
+    }
+}
+
+impl Made {
+    fn new(derivation: &Derivation) -> Self {
+        let from = derivation.from.iter().map(|(origin, edge)| From {
+            origin: origin.clone(),
+            input: edge.artifact.id(),
+            evidence: edge.evidence,
+            offered: edge.offered,
+        });
+        Self {
+            resource: derivation.resource.clone(),
+            template: derivation.template.name.clone(),
+            template_generation: derivation.template.generation,
+            object_uid: derivation.uid.clone(),
+            object_generation: derivation.generation,
+            output: derivation.output.as_ref().map(Artifact::id),
+            from: from.collect(),
+            identity: identity(derivation),
+            time: derivation.time.as_microsecond(),
+        }
+    }
+}
+
+fn artifacts<'a>(
+    derivations: impl Iterator<Item = &'a Derivation>,
+    arrivals: &'a [Arrived],
+) -> BTreeMap<ArtifactId, Artifact> {
+    derivations
+        .flat_map(|made| {
+            let inputs = made.from.values().map(|edge| &edge.artifact);
+            inputs.chain(&made.output)
+        })
+        .chain(arrivals.iter().map(|arrived| &arrived.artifact))
+        .map(|artifact| (artifact.id(), artifact.clone()))
+        .collect()
+}
+
+/// Hashes what makes a derivation this one and no other: not how well it is proven, nor when, nor
+/// the generation of the object, which others may raise.
+fn identity(derivation: &Derivation) -> i64 {
+    let mut hash = Sha256::new();
+    let mut add = |part: &str| {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    };
+    add(&derivation.template.name);
+    add(&format!("{:?}", derivation.template.generation));
+    add(&derivation.uid);
+    add(&derivation
+        .output
+        .as_ref()
+        .map_or_else(String::new, |it| it.id().to_string()));
+    for (origin, edge) in &derivation.from {
+        add(&origin.to_string());
+        add(&edge.artifact.id().to_string());
+    }
+    let digest = hash.finalize();
+    let (first, _) = digest.split_first_chunk().expect("SHA-256 has 32 bytes");
+    i64::from_le_bytes(*first)
+}
