@@ -8,10 +8,10 @@
 mod data;
 
 use std::hint::black_box;
-use std::process::Command;
 
 use pathline_blueprint::reach::{self, Budget};
 use pathline_blueprint::selection::Plan;
+use pathline_testkit::instructions;
 
 const OPTIONS: u64 = 5;
 const SCENARIOS: [(&str, u64); 8] = [
@@ -40,34 +40,13 @@ fn count_all() {
     println!("| resources, 5 options each | instructions | each resource |");
     println!("| --- | --: | --: |");
     for (name, resources) in SCENARIOS {
-        match count(name) {
-            Ok(instructions) => {
-                println!("| {name} | {instructions} | {} |", instructions / resources);
+        match instructions(name) {
+            Ok(count) => {
+                println!("| {name} | {count} | {} |", count / resources);
             }
-            Err(error) => println!("| {name} | not counted: {error} | - |"),
+            Err(error) => println!("| {name} | not counted: {error:#} | - |"),
         }
     }
-}
-
-/// Runs this very program under callgrind, which counts inside of `measured` only.
-fn count(scenario: &str) -> Result<u64, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--collect-atstart=no",
-        ])
-        .arg("--toggle-collect=*measured*")
-        .arg(program)
-        .arg(scenario)
-        .output()
-        .map_err(|error| error.to_string())?;
-    let report = String::from_utf8_lossy(&output.stderr);
-    let mut lines = report.lines();
-    let line = lines.find_map(|line| line.split_once("Collected :"));
-    line.and_then(|(_, count)| count.trim().parse().ok())
-        .ok_or_else(|| report.into_owned())
 }
 
 fn run(scenario: &str, resources: u64) {

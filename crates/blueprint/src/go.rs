@@ -67,18 +67,55 @@ fn print_number(number: &serde_json::Number) -> String {
 
 /// Formats a float in the shortest way that reads back the same: Go's `%g`.
 pub(crate) fn format_float(float: f64) -> String {
-    let scientific = format!("{float:e}");
-    let Some((digits, exponent)) = scientific.split_once('e') else {
-        return scientific;
+    let Some((digits, exponent)) = shortest(float) else {
+        return float.to_string();
     };
+    let sign = if float.is_sign_negative() { "-" } else { "" };
+    if (-4..6).contains(&exponent) {
+        return format!("{sign}{}", plain(&digits, exponent));
+    }
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    let of_exponent = if exponent < 0 { '-' } else { '+' };
+    format!(
+        "{sign}{first}{point}{rest}e{of_exponent}{:02}",
+        exponent.abs()
+    )
+}
+
+/// Returns the digits of a finite float without zeros around them, and the exponent of the first.
+///
+/// Of several texts that are equally short, Rust's own printer takes the one that is farther away when
+/// the float lies exactly between two; Go and the printer of JSON take the even one.
+fn shortest(float: f64) -> Option<(String, i32)> {
+    let text = serde_json::Number::from_f64(float.abs())?.to_string();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_start_matches('0');
+    if digits.is_empty() {
+        return Some(("0".to_owned(), 0));
+    }
+    let small = |length: usize| i32::try_from(length).expect("a float has few digits");
     let exponent: i32 = exponent
         .parse()
         .expect("the exponent of a finite float is an integer");
-    if (-4..6).contains(&exponent) {
-        return format!("{float}");
+    let exponent = exponent + small(whole.len()) - 1 - small(all.len() - digits.len());
+    Some((digits.trim_end_matches('0').to_owned(), exponent))
+}
+
+/// Writes digits of which the first has this small exponent without one.
+fn plain(digits: &str, exponent: i32) -> String {
+    let Ok(before) = usize::try_from(exponent + 1) else {
+        let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
+        return format!("0.{zeros}{digits}");
+    };
+    match digits.split_at_checked(before) {
+        Some(("", fraction)) => format!("0.{fraction}"),
+        Some((whole, "")) => whole.to_owned(),
+        Some((whole, fraction)) => format!("{whole}.{fraction}"),
+        None => format!("{digits:0<before$}"),
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
 #[cfg(test)]
@@ -107,6 +144,13 @@ mod tests {
             (0.000_01, "1e-05"),
             (1e21, "1e+21"),
             (-2.5e-10, "-2.5e-10"),
+            (598_087_505_591_756.2, "5.980875055917562e+14"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
+            (5e-324, "5e-324"),
+            (0.001_25, "0.00125"),
+            (-120_300.5, "-120300.5"),
+            (f64::INFINITY, "inf"),
         ];
         for (float, text) in cases {
             assert_eq!(format_float(float), text);

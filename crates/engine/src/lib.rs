@@ -18,6 +18,7 @@ mod lease;
 mod metrics;
 mod owner;
 mod queue;
+mod rounds;
 mod runnable;
 mod runs;
 mod selected;

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use kube::Client;
 use kube::api::DynamicObject;
-use kube::runtime::reflector::Store;
 use pathline_blueprint::owner::{self, OwnerKind};
 use tokio_util::sync::CancellationToken;
 
@@ -23,15 +22,12 @@ use crate::calls;
 use crate::catalogue::Catalogue;
 use crate::clients::{self, Clients};
 use crate::events::Events;
-use crate::following::follow;
 use crate::queue::{Key, Next};
-use crate::wakeups::{self, LaneEnd, Reconciled, Wakeups};
+use crate::rounds::{Look, Rounds};
+use crate::wakeups::{LaneEnd, Wakeups};
 use crate::watches::Watches;
 use crate::ytt::Renderer;
 use reports::Reports;
-
-/// How many owners of a kind are looked at side by side.
-const CONCURRENCY: usize = 8;
 
 /// What the loop needs of the rest of the engine.
 pub(crate) struct Context {
@@ -62,48 +58,27 @@ enum Error {
 
 struct Loop {
     context: Context,
-    owners: Store<DynamicObject>,
     reports: Reports,
 }
 
 /// Runs the loop until told to stop; what has been started is finished.
 pub(crate) async fn run(context: Context, lane: LaneEnd, stop: CancellationToken) {
-    let kind = context.kind.into();
-    let (client, wakeups) = (context.client.clone(), context.wakeups.clone());
-    let this = Arc::new(Loop {
-        owners: lane.objects.as_reader(),
-        reports: Reports::default(),
-        context,
-    });
-    let following = follow(kind, client, wakeups, lane.objects, stop.clone());
-    let looking = async {
-        // Before everything is listed, a template that is merely unknown would look missing.
-        let filled = this.context.catalogue.filled();
-        if stop.run_until_cancelled(filled).await.is_none() {
-            return;
-        }
-        let look = |key| {
-            let this = this.clone();
-            async move { this.look(key).await }
-        };
-        lane.queue.work(CONCURRENCY, stop.clone(), look).await;
+    let rounds = Rounds {
+        kind: context.kind.into(),
+        client: context.client.clone(),
+        catalogue: context.catalogue.clone(),
+        wakeups: context.wakeups.clone(),
     };
-    tokio::join!(following, looking);
+    let look = Loop {
+        context,
+        reports: Reports::default(),
+    };
+    rounds.run(lane, look, stop).await;
 }
 
-impl Loop {
-    /// Looks at one owner, if it is still there.
-    async fn look(&self, key: Key) -> Next {
-        let kind = Reconciled::from(self.context.kind);
-        let Some(object) = wakeups::find(&self.owners, kind, &key) else {
-            self.context.wakeups.forget(kind, &key);
-            self.reports.forget(&key);
-            return Next::Wait;
-        };
-        if object.metadata.deletion_timestamp.is_some() {
-            return Next::Wait;
-        }
-        match self.reconcile(&object).await {
+impl Look for Loop {
+    async fn look(&self, key: &Key, object: &DynamicObject) -> Next {
+        match self.reconcile(object).await {
             Ok(()) => Next::Wait,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
@@ -111,5 +86,10 @@ impl Loop {
                 Next::Retry
             }
         }
+    }
+
+    async fn gone(&self, key: &Key) -> Next {
+        self.reports.forget(key);
+        Next::Wait
     }
 }

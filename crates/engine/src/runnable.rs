@@ -5,7 +5,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{DynamicObject, PostParams};
-use kube::runtime::reflector::Store;
 use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::conditions;
 use pathline_blueprint::model::RunnableStatus;
@@ -17,15 +16,12 @@ use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
 use crate::catalogue::Catalogue;
 use crate::clients::Clients;
-use crate::following::follow;
 use crate::queue::{Key, Next};
+use crate::rounds::{Look, Rounds};
 use crate::runs::Set;
 use crate::selected::{Selection, Selections};
-use crate::wakeups::{self, LaneEnd, Reconciled, Used, Wakeups};
+use crate::wakeups::{LaneEnd, Reconciled, Used, Wakeups};
 use crate::watches::{Mark, Watches};
-
-/// How many Runnables are looked at side by side.
-const CONCURRENCY: usize = 8;
 
 /// What the loop needs of the rest of the engine.
 pub(crate) struct Context {
@@ -39,7 +35,6 @@ pub(crate) struct Context {
 
 struct Loop {
     context: Context,
-    runnables: Store<DynamicObject>,
 }
 
 /// How far a Runnable came.
@@ -66,43 +61,18 @@ impl Progress {
 
 /// Runs the loop until told to stop; what has been started is finished.
 pub(crate) async fn run(context: Context, lane: LaneEnd, stop: CancellationToken) {
-    let (client, wakeups) = (context.client.clone(), context.wakeups.clone());
-    let this = Arc::new(Loop {
-        runnables: lane.objects.as_reader(),
-        context,
-    });
-    let following = follow(
-        Reconciled::Runnable,
-        client,
-        wakeups,
-        lane.objects,
-        stop.clone(),
-    );
-    let looking = async {
-        let filled = this.context.catalogue.filled();
-        if stop.run_until_cancelled(filled).await.is_none() {
-            return;
-        }
-        let look = |key| {
-            let this = this.clone();
-            async move { this.look(key).await }
-        };
-        lane.queue.work(CONCURRENCY, stop.clone(), look).await;
+    let rounds = Rounds {
+        kind: Reconciled::Runnable,
+        client: context.client.clone(),
+        catalogue: context.catalogue.clone(),
+        wakeups: context.wakeups.clone(),
     };
-    tokio::join!(following, looking);
+    rounds.run(lane, Loop { context }, stop).await;
 }
 
-impl Loop {
-    /// Looks at one Runnable, if it is still there.
-    async fn look(&self, key: Key) -> Next {
-        let Some(object) = wakeups::find(&self.runnables, Reconciled::Runnable, &key) else {
-            self.context.wakeups.forget(Reconciled::Runnable, &key);
-            return Next::Wait;
-        };
-        if object.metadata.deletion_timestamp.is_some() {
-            return Next::Wait;
-        }
-        let value = serde_json::to_value(&*object).unwrap_or_default();
+impl Look for Loop {
+    async fn look(&self, key: &Key, object: &DynamicObject) -> Next {
+        let value = serde_json::to_value(object).unwrap_or_default();
         let runnable = match Runnable::read(value) {
             Ok(runnable) => runnable,
             Err(error) => {
@@ -110,9 +80,9 @@ impl Loop {
                 return Next::Wait;
             }
         };
-        let progress = self.advance(&key, &runnable).await;
+        let progress = self.advance(key, &runnable).await;
         let is_retried = progress.is_retried;
-        match self.report(&object, &runnable, progress).await {
+        match self.report(object, &runnable, progress).await {
             Ok(()) if !is_retried => Next::Wait,
             Ok(()) => Next::Retry,
             Err(error) => {
@@ -122,7 +92,9 @@ impl Loop {
             }
         }
     }
+}
 
+impl Loop {
     async fn advance(&self, key: &Key, runnable: &Runnable) -> Progress {
         let account = runnable.account();
         let template_name = &runnable.spec.run_template_ref.name;

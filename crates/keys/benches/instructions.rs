@@ -8,9 +8,9 @@
 mod data;
 
 use std::hint::black_box;
-use std::process::Command;
 
 use pathline_keys::KeySet;
+use pathline_testkit::instructions;
 
 const KEYS: usize = 100_000;
 const SCENARIOS: [&str; 6] = ["nothing", "one", "hundred", "tenth", "look-up", "write"];
@@ -29,33 +29,11 @@ fn count_all() {
     println!("| at 100,000 keys | instructions |");
     println!("| --- | --- |");
     for scenario in SCENARIOS {
-        match count(scenario) {
-            Ok(instructions) => println!("| {scenario} | {instructions} |"),
-            Err(error) => println!("| {scenario} | not counted: {error} |"),
+        match instructions(scenario) {
+            Ok(count) => println!("| {scenario} | {count} |"),
+            Err(error) => println!("| {scenario} | not counted: {error:#} |"),
         }
     }
-}
-
-/// Runs this very program under callgrind, which counts inside of `measured` only.
-fn count(scenario: &str) -> Result<String, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--collect-atstart=no",
-        ])
-        .arg("--toggle-collect=*measured*")
-        .arg(program)
-        .arg(scenario)
-        .output()
-        .map_err(|error| error.to_string())?;
-    let report = String::from_utf8_lossy(&output.stderr);
-    let line = report
-        .lines()
-        .find_map(|line| line.split_once("Collected :"));
-    line.map(|(_, count)| count.trim().to_owned())
-        .ok_or_else(|| report.into_owned())
 }
 
 fn run(scenario: &str) {

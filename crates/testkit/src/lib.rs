@@ -17,6 +17,7 @@
 
 mod git;
 mod go_tools;
+mod instructions;
 pub mod kube;
 pub mod kuttl;
 mod leash;
@@ -26,6 +27,7 @@ mod skips;
 
 pub use git::git;
 pub use go_tools::go_tool;
+pub use instructions::instructions;
 pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
 pub use seed::seed;
