@@ -148,7 +148,7 @@ impl State {
     }
 
     /// Tells whether the owner or any object on the path carries a value.
-    fn carries(&self, origin: &Origin, wanted: &dyn Fn(&Artifact) -> bool) -> bool {
+    pub(crate) fn carries(&self, origin: &Origin, wanted: &dyn Fn(&Artifact) -> bool) -> bool {
         let given = match origin {
             Origin::Owner(name) => self.owner().get(name),
             Origin::Resource(name) => self.current(name).and_then(|it| it.output.as_ref()),

@@ -38,15 +38,15 @@ impl State {
     /// Returns what a resource makes, or will make by the kind of its template.
     fn made_kind(&self, resource: &str) -> Option<Kind> {
         let made = self.current(resource).and_then(|it| it.output.as_ref());
-        let made = made.map(Artifact::kind);
-        made.or_else(
-            || match self.recollect(resource)?.template()?.split('/').next()? {
+        made.map(Artifact::kind).or_else(|| {
+            let applied = self.recollect(resource)?.last_apply()?;
+            match applied.template.name.split('/').next()? {
                 "ClusterSourceTemplate" => Some(Kind::Source),
                 "ClusterImageTemplate" => Some(Kind::Image),
                 "ClusterConfigTemplate" => Some(Kind::Config),
                 "ClusterDeploymentTemplate" => Some(Kind::Deployment),
                 _ => None,
-            },
-        )
+            }
+        })
     }
 }

@@ -30,6 +30,7 @@ mod stamp;
 mod state;
 mod tracing;
 pub mod track;
+pub mod wait;
 
 pub use self::arrival::{Arrival, Missing};
 pub use self::artifact::{Artifact, ArtifactId, Kind, NotAnId};

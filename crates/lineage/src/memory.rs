@@ -201,11 +201,19 @@ impl Memory {
         self.derivations.iter().rev().find(made)
     }
 
-    /// Returns kind and name of the template of the last apply.
-    pub(crate) fn template(&self) -> Option<&str> {
-        self.records
-            .last()
-            .map(|record| record.template.name.as_str())
+    /// Returns the last apply.
+    pub(crate) fn last_apply(&self) -> Option<&Record> {
+        self.records.last()
+    }
+
+    /// Returns the last snapshot.
+    pub(crate) fn last_seen(&self) -> Option<&Snapshot> {
+        self.last.as_ref()
+    }
+
+    /// Tells whether there ever was an output.
+    pub(crate) fn emits(&self) -> bool {
+        self.emits
     }
 
     /// Returns the inputs of the last apply.

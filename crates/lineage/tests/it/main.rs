@@ -12,3 +12,4 @@ mod seed;
 mod story;
 mod support;
 mod track;
+mod wait;

@@ -1,0 +1,199 @@
+//! The rules by which a wish is judged on one track.
+
+use super::Options;
+use super::asked::{Asked, Value};
+use super::verdict::{Never, Position, Verdict};
+use super::way::Way;
+use super::wish::Wish;
+use crate::arrival::{Arrival, Missing};
+use crate::artifact::Artifact;
+use crate::origin::Origin;
+use crate::rollout::Stage;
+use crate::track::Track;
+
+mod failing;
+mod mending;
+mod telling;
+
+/// Judges wishes on one track.
+#[derive(Clone, Copy)]
+pub(super) struct Judging<'a> {
+    pub(super) track: &'a Track,
+    pub(super) options: Options,
+    /// Whether something on the path carried what is wished for at an earlier look.
+    pub(super) was_carried: bool,
+}
+
+impl<'a> Judging<'a> {
+    pub(super) fn judge(self, wish: &Wish, asked: &Asked) -> Verdict {
+        match asked {
+            Asked::Never(never) => Verdict::Never(never.clone()),
+            Asked::Later(missing) => self.later(wish, missing),
+            Asked::All(values) => {
+                let verdicts = values.iter().map(|value| self.value(wish, value));
+                let all = verdicts.reduce(Verdict::and);
+                let all = all.unwrap_or(Verdict::Holds(Vec::new()));
+                if *wish == Wish::Current {
+                    all.and(self.finals(wish))
+                } else {
+                    all
+                }
+            }
+            Asked::One(values) => {
+                let mut verdicts = values.iter().map(|value| self.value(wish, value));
+                let first = verdicts.next().expect("there is one at least");
+                verdicts.fold(first, better)
+            }
+        }
+    }
+
+    fn later(self, wish: &Wish, missing: &str) -> Verdict {
+        match self.track.failures.get("") {
+            Some(message) => Verdict::Never(Never::Failed {
+                resource: String::new(),
+                message: message.clone(),
+            }),
+            None => Verdict::Waiting(vec![Position::unknown(wish, missing.to_owned())]),
+        }
+    }
+
+    fn value(self, wish: &Wish, value: &Value) -> Verdict {
+        let state = &self.track.state;
+        let mut arrival = state.arrival(&value.origin, |it| value.wanted.is(it));
+        if self.options.accept_assumed {
+            let assumed = |it: &Missing| matches!(it, Missing::Assumed { .. });
+            arrival.missing.retain(|it| !assumed(it));
+        }
+        let way = Way::new(state, &value.origin, &value.wanted);
+        if let Some(never) = self.impossible(value, &arrival) {
+            return Verdict::Never(never);
+        }
+        if let Some(never) = self.failed(value, &way, &arrival) {
+            return Verdict::Never(never);
+        }
+        let position = |missing| Position {
+            wish: wish.to_string(),
+            input: telling::name(&value.origin),
+            value: value.wanted.to_string(),
+            reached: self.reached(value, &way),
+            missing,
+        };
+        if arrival.arrived() {
+            let targets = state.targets_of(&value.origin);
+            let targets: Vec<_> = targets.iter().map(|it| it.name.as_str()).collect();
+            return self.run(&targets, position);
+        }
+        if self.is_newest(value) && state.is_settled() {
+            return Verdict::Unproven(self.mend(value, &arrival));
+        }
+        let missing = arrival.missing.iter().map(|it| self.tell(value, it));
+        Verdict::Waiting(vec![position(missing.collect())])
+    }
+
+    /// Judges the last miles of all final resources.
+    fn finals(self, wish: &Wish) -> Verdict {
+        let finals = self.track.state.chain().finals();
+        let finals: Vec<_> = finals.map(|it| it.name.as_str()).collect();
+        match self.run(&finals, |missing| Position {
+            missing,
+            ..Position::unknown(wish, String::new())
+        }) {
+            Verdict::Holds(_) => Verdict::Holds(Vec::new()),
+            other => other,
+        }
+    }
+
+    /// Judges the last miles of targets that are made of what they should be made of.
+    fn run(self, targets: &[&str], position: impl FnOnce(Vec<String>) -> Position) -> Verdict {
+        if !self.options.live {
+            return Verdict::Holds(vec![position(Vec::new())]);
+        }
+        let stages = targets
+            .iter()
+            .map(|target| (*target, self.track.stage(target)));
+        let stages: Vec<_> = stages.collect();
+        let missing: Vec<_> = stages
+            .iter()
+            .filter_map(|(target, stage)| telling::stage(target, *stage))
+            .collect();
+        if !missing.is_empty() {
+            return Verdict::Waiting(vec![position(missing)]);
+        }
+        if stages.iter().any(|(_, stage)| *stage == Some(&Stage::Done)) {
+            return Verdict::Holds(vec![position(Vec::new())]);
+        }
+        Verdict::Unproven(targets.iter().map(|it| self.mend_last_mile(it)).collect())
+    }
+
+    fn impossible(self, value: &Value, arrival: &Arrival) -> Option<Never> {
+        let input = telling::name(&value.origin);
+        if arrival.unused() {
+            return Some(Never::Unused {
+                input,
+                read: self.read(),
+            });
+        }
+        if arrival.missing.contains(&Missing::NotOnPath) {
+            return Some(Never::NotOnPath { what: input });
+        }
+        let gone =
+            arrival.missing.contains(&Missing::Superseded) || self.is_left_behind(value, arrival);
+        let owned = matches!(value.origin, Origin::Owner(_));
+        (gone && (owned || self.was_carried)).then(|| Never::Superseded {
+            input,
+            wanted: value.wanted.to_string(),
+            now: self.newest(&value.origin).map(|it| it.shown().to_owned()),
+        })
+    }
+
+    /// Tells whether only what nobody will apply again still shows the value.
+    fn is_left_behind(self, value: &Value, arrival: &Arrival) -> bool {
+        !arrival.arrived() && !self.is_newest(value) && self.track.state.is_settled()
+    }
+
+    /// Returns the value that an origin has now.
+    fn newest(self, origin: &Origin) -> Option<&'a Artifact> {
+        match origin {
+            Origin::Owner(name) => self.track.state.owner().get(name),
+            Origin::Resource(name) => self.track.state.current(name)?.output.as_ref(),
+        }
+    }
+
+    fn is_newest(self, value: &Value) -> bool {
+        self.newest(&value.origin)
+            .is_some_and(|it| value.wanted.is(it))
+    }
+
+    fn reached(self, value: &Value, way: &Way<'_>) -> Vec<String> {
+        let finder = match &value.origin {
+            Origin::Resource(name) if self.is_newest(value) => Some(name.clone()),
+            _ => None,
+        };
+        let made = way.resources().filter(|it| way.is_in(&it.name));
+        finder
+            .into_iter()
+            .chain(made.map(|it| it.name.clone()))
+            .collect()
+    }
+
+    /// Returns the inputs of the owner that are read.
+    fn read(self) -> Vec<String> {
+        let inputs = self.track.inputs().into_iter();
+        inputs.filter(|it| !it.unused).map(|it| it.name).collect()
+    }
+}
+
+/// Returns the better of two verdicts on values of which one is enough.
+fn better(one: Verdict, other: Verdict) -> Verdict {
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Holds(_) => 0,
+        Verdict::Waiting(_) => 1,
+        Verdict::Unproven(_) => 2,
+        Verdict::Never(_) => 3,
+    };
+    if rank(&other) < rank(&one) {
+        other
+    } else {
+        one
+    }
+}

@@ -1,0 +1,59 @@
+//! Whether something that was given the value can't go on.
+
+use super::Judging;
+use crate::arrival::Arrival;
+use crate::chain::Resource;
+use crate::rollout::Stage;
+use crate::wait::asked::Value;
+use crate::wait::verdict::Never;
+use crate::wait::way::Way;
+
+impl Judging<'_> {
+    pub(super) fn failed(self, value: &Value, way: &Way<'_>, arrival: &Arrival) -> Option<Never> {
+        let failed = |resource: &str, message: String| Never::Failed {
+            resource: resource.to_owned(),
+            message,
+        };
+        let runs = self.options.live || !arrival.arrived();
+        let mut targets = self.track.state.targets_of(&value.origin).into_iter();
+        let crashed = targets.find_map(|it| {
+            let given = way.is_applied_to(it) || way.is_in(&it.name) || arrival.arrived();
+            let reason = self.crash(it).filter(|_| runs && given)?;
+            Some(failed(&it.name, reason))
+        });
+        if crashed.is_some() || arrival.arrived() {
+            return crashed;
+        }
+        let stuck = way
+            .resources()
+            .filter(|it| !way.is_in(&it.name))
+            .find_map(|it| {
+                let message = self.stuck(it, way)?;
+                Some(failed(&it.name, message))
+            });
+        stuck.or_else(|| Some(failed("", self.track.failures.get("")?.clone())))
+    }
+
+    /// Returns why the last mile of what was applied last failed.
+    fn crash(self, target: &Resource) -> Option<String> {
+        let applied = self.track.state.recollect(&target.name)?.last_apply()?;
+        let rollout = self.track.rollouts.get(&target.name)?;
+        match &rollout.stage {
+            Stage::Failed { reason } if rollout.is_about(&applied.uid, applied.generation) => {
+                Some(reason.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns why a resource does nothing with the value that it was given.
+    fn stuck(self, resource: &Resource, way: &Way<'_>) -> Option<String> {
+        let told = self.track.failures.get(&resource.name);
+        if let Some(told) = told.filter(|_| way.is_given_to(resource)) {
+            return Some(told.clone());
+        }
+        let unhealthy = self.track.state.is_unhealthy(&resource.name);
+        (unhealthy && way.is_applied_to(resource))
+            .then(|| "its object says that it is not healthy".to_owned())
+    }
+}

@@ -1,0 +1,88 @@
+//! Which templates do not say enough.
+
+use std::collections::BTreeSet;
+
+use super::Judging;
+use crate::arrival::{Arrival, Missing};
+use crate::origin::Origin;
+use crate::wait::asked::Value;
+use crate::wait::judging::telling;
+use crate::wait::verdict::Mend;
+use crate::wait::way::Way;
+
+const OBSERVED: &str = "declare artifactTracing.observedGenerationPath with a healthRule that reads the status, \
+    or a correlationRule for it";
+
+impl Judging<'_> {
+    /// Names what keeps a settled path from being proven.
+    pub(super) fn mend(self, value: &Value, arrival: &Arrival) -> Vec<Mend> {
+        let assumed = arrival.missing.iter().filter_map(|it| match it {
+            Missing::Assumed { resource, input } => Some((resource.clone(), input.clone())),
+            _ => None,
+        });
+        let mut edges: BTreeSet<_> = assumed.collect();
+        if edges.is_empty() {
+            edges.extend(self.unproven_edges(value));
+        }
+        edges
+            .iter()
+            .map(|(resource, input)| self.mend_edge(resource, input))
+            .collect()
+    }
+
+    /// Asks for what would show that something runs.
+    pub(super) fn mend_last_mile(self, resource: &str) -> Mend {
+        self.mend_with(resource, "nothing below its object is known to run; declare artifactTracing.liveSelector, or wait without --live".into())
+    }
+
+    /// Returns every edge on the way of a value that nothing proves. Whatever is missing after all
+    /// has settled is missing behind one of them.
+    fn unproven_edges(self, value: &Value) -> Vec<(String, Origin)> {
+        let way = Way::new(&self.track.state, &value.origin, &value.wanted);
+        let resources: Vec<_> = way.resources().collect();
+        let on_way = |input: &Origin| {
+            *input == value.origin
+                || resources
+                    .iter()
+                    .any(|it| *input == Origin::resource(&it.name))
+        };
+        let made = resources
+            .iter()
+            .filter_map(|it| self.track.state.current(&it.name));
+        let edges = made.flat_map(|made| {
+            let from = made
+                .from
+                .iter()
+                .filter(|(_, edge)| !edge.evidence.is_proof());
+            from.map(|(input, _)| (made.resource.clone(), input.clone()))
+        });
+        edges.filter(|(_, input)| on_way(input)).collect()
+    }
+
+    fn mend_edge(self, resource: &str, input: &Origin) -> Mend {
+        let made = self.track.state.current(resource);
+        let edge = made.and_then(|made| made.from.get(input));
+        let mutable = edge.is_some_and(|edge| edge.artifact.is_mutable());
+        match input {
+            Origin::Resource(producer) if mutable => self.mend_with(
+                producer,
+                format!("its output `{}` can be something else tomorrow; let it give a digest or a revision", edge.map(|it| it.artifact.shown()).unwrap_or_default()),
+            ),
+            _ if mutable => self.mend_with(resource, format!("it takes {} without a digest or a revision; let the owner name one", telling::name(input))),
+            _ => self.mend_with(resource, format!("nothing proves that what it makes was made from {}; {OBSERVED}", telling::name(input))),
+        }
+    }
+
+    fn mend_with(self, resource: &str, why: String) -> Mend {
+        let memory = self.track.state.recollect(resource);
+        let applied = memory.and_then(|it| it.last_apply());
+        let template = applied.map(|it| it.template.name.clone());
+        Mend {
+            resource: resource.to_owned(),
+            template: template
+                .filter(|it| !it.is_empty())
+                .unwrap_or_else(|| "its template".into()),
+            why,
+        }
+    }
+}

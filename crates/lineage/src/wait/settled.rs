@@ -1,0 +1,98 @@
+//! Has everything settled: is nothing under way that could still prove something?
+
+use crate::artifact::Artifact;
+use crate::chain::Resource;
+use crate::evidence::Evidence;
+use crate::memory::Memory;
+use crate::origin::Origin;
+use crate::snapshot::{Health, Snapshot};
+use crate::stamp::Record;
+use crate::state::State;
+use crate::tracing::{Tracing, Trust};
+
+impl State {
+    /// Tells whether nothing is under way: every resource was applied with what the owner and its
+    /// producers give now, and its object says, as well as it can, that it is done with that.
+    pub fn is_settled(&self) -> bool {
+        let resources = self.chain().resources();
+        !resources.is_empty() && resources.iter().all(|it| self.has_settled(it))
+    }
+
+    /// Tells whether the object of a resource says of its last apply that it failed.
+    pub(crate) fn is_unhealthy(&self, resource: &str) -> bool {
+        let declared = self.chain().get(resource);
+        let Some((declared, memory)) = declared.zip(self.recollect(resource)) else {
+            return false;
+        };
+        let seen = memory.last_seen().zip(memory.last_apply());
+        seen.is_some_and(|(seen, applied)| {
+            let shows_apply = seen.uid == applied.uid && seen.generation >= applied.generation;
+            let failed = seen.health == Health::False;
+            shows_apply && failed && has_observed(&declared.tracing, seen)
+        })
+    }
+
+    fn has_settled(&self, resource: &Resource) -> bool {
+        let Some(memory) = self.recollect(&resource.name) else {
+            return false;
+        };
+        let Some(applied) = memory.last_apply() else {
+            return false;
+        };
+        let passed_through = applied.uid.is_empty();
+        self.is_up_to_date(resource, applied)
+            && (passed_through || is_done(&resource.tracing, memory, applied))
+    }
+
+    fn is_up_to_date(&self, resource: &Resource, applied: &Record) -> bool {
+        let given = |origin: &Origin| match origin {
+            Origin::Owner(name) => self.owner().get(name),
+            Origin::Resource(name) => self.current(name)?.output.as_ref(),
+        };
+        let read = resource.reads.iter().map(Origin::owner);
+        let inputs = applied.inputs.keys().cloned().chain(read);
+        let mut inputs = inputs.filter(|origin| given(origin).is_some());
+        let upstream =
+            |name: &String| self.chain().get(name).is_some() && self.current(name).is_some();
+        resource.upstream.iter().all(upstream)
+            && inputs.all(|origin| applied.inputs.get(&origin) == given(&origin))
+    }
+}
+
+fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record) -> bool {
+    let Some(seen) = memory.last_seen() else {
+        return false;
+    };
+    let shows_apply = seen.uid == applied.uid && seen.generation >= applied.generation;
+    let misses = memory.emits() && seen.output.is_none();
+    let rules = tracing.rules.iter().all(|rule| seen.matched.contains(rule));
+    shows_apply
+        && !misses
+        && rules
+        && seen.health.is_good()
+        && has_observed(tracing, seen)
+        && !hands_on_late(memory, applied)
+}
+
+/// Tells whether the object observed its generation, as far as it says so.
+fn has_observed(tracing: &Tracing, seen: &Snapshot) -> bool {
+    let observed = match tracing.trust {
+        Trust::Condition => seen.condition_observed.or(seen.observed),
+        Trust::Never | Trust::Declared | Trust::Known => seen.observed,
+    };
+    observed.is_none() || observed == seen.generation
+}
+
+/// Tells whether a resource that hands an input on has not done so with the last one yet.
+fn hands_on_late(memory: &Memory, applied: &Record) -> bool {
+    memory.current().is_some_and(|made| {
+        let mut handed_on = made
+            .from
+            .iter()
+            .filter(|(_, edge)| edge.evidence == Evidence::Same);
+        handed_on.any(|(origin, _)| {
+            let given = applied.inputs.get(origin).map(Artifact::id);
+            given != made.output.as_ref().map(Artifact::id)
+        })
+    })
+}

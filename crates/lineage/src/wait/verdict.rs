@@ -1,0 +1,217 @@
+//! The answers to those who wait.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::wish::Wish;
+
+/// What can be said of wishes in one state.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// All of them are true in this state.
+    Holds(Vec<Position>),
+    /// Some are not true yet.
+    Waiting(Vec<Position>),
+    /// One of them can't become true any more.
+    Never(Never),
+    /// All has settled, and only proof is missing.
+    Unproven(Vec<Mend>),
+}
+
+/// Where something that is waited for is.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Position {
+    /// What is waited for, as it was asked.
+    pub wish: String,
+    /// The input of the owner, or the resource, whose value it is; empty while nobody can say.
+    pub input: String,
+    /// The value.
+    pub value: String,
+    /// The resources that make what they make from it, producers first.
+    pub reached: Vec<String>,
+    /// Why it has not arrived, or does not run; empty if it is where it is wanted.
+    pub missing: Vec<String>,
+}
+
+/// Why something can't happen any more. As text it says what to do next.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "reason")]
+pub enum Never {
+    /// Something that was given the value can't go on.
+    Failed {
+        /// The resource; empty for the owner itself.
+        resource: String,
+        /// Why, in the words of what failed.
+        message: String,
+    },
+    /// Neither the owner nor any object on the path carries the value.
+    Superseded {
+        /// The input, or the resource that finds it.
+        input: String,
+        /// The value that was asked for.
+        wanted: String,
+        /// The value that is there.
+        now: Option<String>,
+    },
+    /// Nothing on the path finds, makes or takes such a thing.
+    NotOnPath {
+        /// What it is.
+        what: String,
+    },
+    /// Nothing selected reads the input.
+    Unused {
+        /// The input.
+        input: String,
+        /// The inputs that are read.
+        read: Vec<String>,
+    },
+    /// The blueprint fixes the param.
+    Fixed {
+        /// Its name.
+        param: String,
+        /// The value that it always has.
+        value: String,
+    },
+}
+
+/// A template that does not say enough.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mend {
+    /// The resource.
+    pub resource: String,
+    /// Kind and name of its template.
+    pub template: String,
+    /// What is not proven, and how to mend it.
+    pub why: String,
+}
+
+impl Verdict {
+    /// Returns the exit code of a command that ends with this; `None` to wait on.
+    pub fn exit_code(&self) -> Option<u8> {
+        match self {
+            Self::Holds(_) => Some(0),
+            Self::Waiting(_) => None,
+            Self::Never(_) => Some(1),
+            Self::Unproven(_) => Some(3),
+        }
+    }
+
+    /// Returns what can be said of two groups of wishes together.
+    ///
+    /// What can't happen ends the waiting; what still can keeps it from ending for want of proof.
+    #[must_use]
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Never(never), _) | (_, Self::Never(never)) => Self::Never(never),
+            (Self::Waiting(mut all), Self::Waiting(more) | Self::Holds(more)) => {
+                all.extend(more);
+                Self::Waiting(all)
+            }
+            (Self::Holds(mut all), Self::Waiting(more)) => {
+                all.extend(more);
+                Self::Waiting(all)
+            }
+            (Self::Waiting(all), Self::Unproven(_)) | (Self::Unproven(_), Self::Waiting(all)) => {
+                Self::Waiting(all)
+            }
+            (Self::Holds(mut all), Self::Holds(more)) => {
+                all.extend(more);
+                Self::Holds(all)
+            }
+            (Self::Unproven(mut all), Self::Unproven(more)) => {
+                all.extend(more);
+                all.sort();
+                all.dedup();
+                Self::Unproven(all)
+            }
+            (Self::Unproven(all), Self::Holds(_)) | (Self::Holds(_), Self::Unproven(all)) => {
+                Self::Unproven(all)
+            }
+        }
+    }
+}
+
+impl Position {
+    /// Says of a wish that nobody can say yet where it is.
+    pub(super) fn unknown(wish: &Wish, missing: String) -> Self {
+        Self {
+            wish: wish.to_string(),
+            input: String::new(),
+            value: String::new(),
+            reached: Vec::new(),
+            missing: vec![missing],
+        }
+    }
+}
+
+impl fmt::Display for Never {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed { resource, message } if resource.is_empty() => {
+                write!(
+                    f,
+                    "the owner can't go on: {message}; mend that and wait again"
+                )
+            }
+            Self::Failed { resource, message } => {
+                write!(
+                    f,
+                    "resource `{resource}` failed: {message}; mend that and wait again"
+                )
+            }
+            Self::Superseded { input, wanted, now } => {
+                write!(
+                    f,
+                    "`{wanted}` of {input} was superseded: neither the owner nor anything on the path carries it"
+                )?;
+                match now {
+                    Some(now) => write!(
+                        f,
+                        "; it is `{now}` now: wait for that, or apply `{wanted}` again"
+                    ),
+                    None => write!(f, "; apply `{wanted}` and wait again"),
+                }
+            }
+            Self::NotOnPath { what } => {
+                write!(
+                    f,
+                    "no resource on the path finds or makes a {what}: wait for a param or a field, or mend the labels that choose the path"
+                )
+            }
+            Self::Unused { input, read } if read.is_empty() => {
+                write!(
+                    f,
+                    "nothing on the path reads {input}, nor any other input of the owner: look at the labels that choose the path"
+                )
+            }
+            Self::Unused { input, read } => {
+                write!(
+                    f,
+                    "nothing on the path reads {input}: check its spelling and the labels that choose the path; read are {}",
+                    read.join(", ")
+                )
+            }
+            Self::Fixed { param, value } => {
+                write!(
+                    f,
+                    "the blueprint fixes param `{param}` to `{value}`, whatever the owner says: change the blueprint, or wait without it"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Mend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            resource,
+            template,
+            why,
+        } = self;
+        write!(f, "resource `{resource}` ({template}): {why}")
+    }
+}

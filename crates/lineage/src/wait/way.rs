@@ -1,0 +1,112 @@
+//! How a value gets from an origin to the resources it flows into.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::wish::Wanted;
+use crate::artifact::{Artifact, ArtifactId};
+use crate::chain::Resource;
+use crate::derivation::Derivation;
+use crate::origin::Origin;
+use crate::state::State;
+
+/// Follows one value from its origin over all ways.
+pub(super) struct Way<'a> {
+    state: &'a State,
+    origin: &'a Origin,
+    wanted: &'a Wanted,
+    reached: BTreeSet<&'a str>,
+    /// What is known of outputs: whether they are made of the value.
+    known: RefCell<BTreeMap<(String, ArtifactId), bool>>,
+}
+
+impl<'a> Way<'a> {
+    pub(super) fn new(state: &'a State, origin: &'a Origin, wanted: &'a Wanted) -> Self {
+        Self {
+            state,
+            origin,
+            wanted,
+            reached: state.chain().reached_by(origin),
+            known: RefCell::default(),
+        }
+    }
+
+    /// Returns the resources that the origin flows into, producers first.
+    pub(super) fn resources(&self) -> impl Iterator<Item = &'a Resource> {
+        let path = self.state.chain().in_path_order();
+        path.filter(|it| self.reached.contains(it.name.as_str()))
+    }
+
+    /// Tells whether what a resource makes now is made of the value.
+    pub(super) fn is_in(&self, resource: &str) -> bool {
+        let made = self.state.current(resource);
+        made.is_some_and(|made| self.made(made))
+    }
+
+    /// Tells whether a resource was given the value: its object holds it, or would if it could be
+    /// applied.
+    pub(super) fn is_given_to(&self, resource: &Resource) -> bool {
+        let memory = self.state.recollect(&resource.name);
+        let applied = memory.and_then(|it| it.applied_last());
+        let applied = applied.is_some_and(|inputs| self.all(inputs.iter()));
+        applied || self.is_offered_to(resource)
+    }
+
+    /// Tells whether the object of a resource was last applied with the value.
+    pub(super) fn is_applied_to(&self, resource: &Resource) -> bool {
+        let memory = self.state.recollect(&resource.name);
+        let applied = memory.and_then(|it| it.applied_last());
+        applied.is_some_and(|inputs| self.all(inputs.iter()))
+    }
+
+    fn is_offered_to(&self, resource: &Resource) -> bool {
+        let owned = resource
+            .reads
+            .iter()
+            .filter_map(|name| Some((Origin::owner(name), self.state.owner().get(name)?.clone())));
+        let produced = resource.upstream.iter().filter_map(|name| {
+            let made = self.state.current(name)?;
+            Some((Origin::resource(name), made.output.clone()?))
+        });
+        let offered: Vec<_> = owned.chain(produced).collect();
+        self.all(offered.iter().map(|(origin, artifact)| (origin, artifact)))
+    }
+
+    fn made(&self, made: &Derivation) -> bool {
+        let from = made.from.iter();
+        self.all(from.map(|(input, edge)| (input, &edge.artifact)))
+    }
+
+    /// Tells whether inputs have the value on all ways, and on at least one.
+    fn all<'i>(&self, inputs: impl Iterator<Item = (&'i Origin, &'i Artifact)>) -> bool {
+        let on_way = inputs.filter(|(input, _)| {
+            *input == self.origin || self.reached.contains(input.name()) && !is_owner(input)
+        });
+        let mut on_way = on_way.peekable();
+        on_way.peek().is_some()
+            && on_way.all(|(input, artifact)| {
+                if input == self.origin {
+                    self.wanted.is(artifact)
+                } else {
+                    self.goes_back(input.name(), artifact.id())
+                }
+            })
+    }
+
+    fn goes_back(&self, producer: &str, output: ArtifactId) -> bool {
+        let key = (producer.to_owned(), output);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        // Paths change, and what was made on an older one may lead back here.
+        self.known.borrow_mut().insert(key.clone(), false);
+        let made = self.state.derivation(producer, output);
+        let is_made = made.is_some_and(|made| self.made(made));
+        self.known.borrow_mut().insert(key, is_made);
+        is_made
+    }
+}
+
+fn is_owner(origin: &Origin) -> bool {
+    matches!(origin, Origin::Owner(_))
+}

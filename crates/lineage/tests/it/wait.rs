@@ -1,0 +1,491 @@
+//! Every answer to those who wait, and every exit code.
+
+use pathline_lineage::wait::{Never, Options, Verdict, Waiter, Wish, judge};
+use pathline_lineage::{Artifact, Health, Origin, Snapshot, Stage};
+use serde_json::json;
+
+use crate::paths::done;
+use crate::story::{Story, config, debug, image, source};
+
+const ARRIVED: Options = Options {
+    live: false,
+    accept_assumed: false,
+    since_generation: None,
+};
+const LIVE: Options = Options {
+    live: true,
+    ..ARRIVED
+};
+
+fn wishes(texts: &[&str]) -> Vec<Wish> {
+    let parse = |text: &&str| text.parse().expect("a wish");
+    texts.iter().map(parse).collect()
+}
+
+fn ask(story: &Story, texts: &[&str], options: Options) -> Verdict {
+    judge(&story.track, &wishes(texts), options)
+}
+
+#[track_caller]
+fn missing(verdict: &Verdict) -> Vec<String> {
+    let Verdict::Waiting(positions) = verdict else {
+        panic!("{verdict:?} does not wait");
+    };
+    positions.iter().flat_map(|it| it.missing.clone()).collect()
+}
+
+#[track_caller]
+fn never(verdict: &Verdict) -> (Never, String) {
+    let Verdict::Never(never) = verdict else {
+        panic!("{verdict:?} may still happen");
+    };
+    assert_eq!(verdict.exit_code(), Some(1));
+    (never.clone(), never.to_string())
+}
+
+#[test]
+fn all_wishes_hold_in_one_state_or_not_at_all() {
+    let mut story = Story::running();
+    let both = ["source=2222222", "param:debug=on"];
+    story.owner("on");
+    story.fetch("2222222");
+    assert_eq!(ask(&story, &both, ARRIVED).exit_code(), None);
+    story.config("on", "debug: on");
+    story.deploy("app:1", "debug: on");
+    let waiting = ask(&story, &both, ARRIVED);
+    assert_eq!(
+        missing(&waiting),
+        ["`build` still has `1111111` as output of `fetch`"]
+    );
+    story.build("2222222", "app:2");
+    assert_eq!(ask(&story, &both, ARRIVED).exit_code(), None);
+    story.deploy("app:2", "debug: on");
+    assert_eq!(ask(&story, &both, ARRIVED).exit_code(), Some(0));
+    assert_eq!(ask(&story, &both, LIVE).exit_code(), None);
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &both, LIVE).exit_code(), Some(0));
+}
+
+#[test]
+fn positions_say_where_each_input_is() {
+    let mut story = Story::running();
+    story.owner("on");
+    story.config("on", "debug: on");
+    let waiting = ask(&story, &["param:debug=on"], LIVE);
+    let Verdict::Waiting(positions) = waiting else {
+        panic!("{waiting:?}");
+    };
+    assert_eq!(positions[0].input, "param:debug");
+    assert_eq!(positions[0].value, "on");
+    assert_eq!(positions[0].reached, ["config"]);
+    story.deploy("app:1", "debug: on");
+    let waiting = ask(&story, &["param:debug=on"], LIVE);
+    assert_eq!(
+        missing(&waiting),
+        ["`deploy`: nobody has looked at what runs yet"]
+    );
+    story.rollout(Stage::Progressing {
+        why: "1 of 3 pods are new".into(),
+    });
+    let waiting = ask(&story, &["param:debug=on"], LIVE);
+    assert_eq!(
+        missing(&waiting),
+        ["`deploy` rolls out: 1 of 3 pods are new"]
+    );
+}
+
+#[test]
+fn rollback_waits_for_the_new_rollout_of_the_old_content() {
+    let mut story = Story::running();
+    story.owner("on");
+    story.config("on", "debug: on");
+    story.deploy("app:1", "debug: on");
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &["param:debug=on"], LIVE).exit_code(), Some(0));
+    story.owner("off");
+    assert_eq!(ask(&story, &["param:debug=off"], LIVE).exit_code(), None);
+    story.config("off", "debug: off");
+    assert_eq!(ask(&story, &["param:debug=off"], LIVE).exit_code(), None);
+    story.deploy("app:1", "debug: off");
+    assert_eq!(ask(&story, &["param:debug=off"], LIVE).exit_code(), None);
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &["param:debug=off"], LIVE).exit_code(), Some(0));
+}
+
+#[test]
+fn crash_of_what_was_waited_for_fails_with_its_reason() {
+    let mut story = Story::running();
+    story.owner("on");
+    story.config("on", "debug: on");
+    story.deploy("app:1", "debug: on");
+    story.rollout(Stage::Failed {
+        reason: "container app exits with 1: no config".into(),
+    });
+    let (reason, text) = never(&ask(&story, &["param:debug=on"], LIVE));
+    assert!(matches!(reason, Never::Failed { resource, .. } if resource == "deploy"));
+    assert!(
+        text.contains("no config") && text.contains("wait again"),
+        "{text}"
+    );
+    assert_eq!(
+        ask(&story, &["param:debug=on"], ARRIVED).exit_code(),
+        Some(0)
+    );
+    // What crashed is not what is waited for next.
+    story.owner("off");
+    assert_eq!(ask(&story, &["param:debug=off"], LIVE).exit_code(), None);
+}
+
+#[test]
+fn resource_that_can_not_go_on_fails_the_wait() {
+    let mut story = Story::running();
+    story.owner("on");
+    story
+        .track
+        .failures
+        .insert("build".into(), "no builder".into());
+    let waiting = ask(&story, &["param:debug=on"], LIVE);
+    assert_eq!(waiting.exit_code(), None, "build is not on its way");
+    story
+        .track
+        .failures
+        .insert("config".into(), "ytt: no such value `debug`".into());
+    let (_, text) = never(&ask(&story, &["param:debug=on"], LIVE));
+    assert!(
+        text.contains("`config` failed: ytt: no such value"),
+        "{text}"
+    );
+}
+
+#[test]
+fn object_that_is_not_healthy_with_the_value_fails_the_wait() {
+    let mut story = Story::running();
+    story.fetch("2222222");
+    let generation = story.apply("build", [(Origin::resource("fetch"), source("2222222"))]);
+    let failed = Snapshot {
+        health: Health::False,
+        ..done("build", generation, Some(image("app:1")))
+    };
+    assert_eq!(ask(&story, &["source=2222222"], ARRIVED).exit_code(), None);
+    story
+        .track
+        .state
+        .seen("build", &failed)
+        .expect("it is on the path");
+    let (reason, _) = never(&ask(&story, &["source=2222222"], ARRIVED));
+    assert!(matches!(reason, Never::Failed { resource, .. } if resource == "build"));
+    // The first source is what runs, whatever became of the second.
+    assert_eq!(
+        ask(&story, &["param:debug=off"], ARRIVED).exit_code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn owner_without_a_path_waits_unless_it_can_not_have_one() {
+    let mut story = Story::running();
+    story.track.state.follow(pathline_lineage::Chain::default());
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), None);
+    story
+        .track
+        .failures
+        .insert(String::new(), "no supply chain selects it".into());
+    let (_, text) = never(&ask(&story, &["current"], LIVE));
+    assert!(text.contains("no supply chain selects it"), "{text}");
+}
+
+#[test]
+fn value_that_nobody_carries_is_superseded() {
+    let story = Story::running();
+    let (reason, text) = never(&ask(&story, &["param:debug=on"], ARRIVED));
+    assert_eq!(
+        reason,
+        Never::Superseded {
+            input: "param:debug".into(),
+            wanted: "on".into(),
+            now: Some("off".into())
+        }
+    );
+    assert!(text.contains("it is `off` now"), "{text}");
+}
+
+#[test]
+fn what_was_known_before_the_change_says_nothing() {
+    let mut story = Story::running();
+    let options = Options {
+        since_generation: Some(2),
+        ..ARRIVED
+    };
+    let waiting = ask(&story, &["param:debug=on"], options);
+    assert_eq!(
+        missing(&waiting),
+        ["generation 2 of the owner has not been looked at yet"]
+    );
+    story.owner("on");
+    story.config("on", "debug: on");
+    story.deploy("app:1", "debug: on");
+    assert_eq!(
+        ask(&story, &["param:debug=on"], options).exit_code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn commit_that_no_poll_has_found_yet_is_waited_for() {
+    let mut story = Story::running();
+    let mut waiter = Waiter::new(wishes(&["source=2222222"]), LIVE);
+    assert_eq!(
+        missing(&waiter.look(&story.track))[0],
+        "nothing has brought 2222222 yet"
+    );
+    story.fetch("2222222");
+    assert_eq!(waiter.look(&story.track).exit_code(), None);
+    story.fetch("3333333");
+    let (reason, text) = never(&waiter.look(&story.track));
+    assert!(matches!(reason, Never::Superseded { .. }));
+    assert!(text.contains("it is `3333333` now"), "{text}");
+}
+
+#[test]
+fn input_that_nothing_reads_is_unused() {
+    let story = Story::running();
+    let (reason, text) = never(&ask(&story, &["param:debgu=on"], ARRIVED));
+    assert!(matches!(reason, Never::Unused { .. }));
+    assert!(text.contains("read are field:url, param:debug"), "{text}");
+}
+
+#[test]
+fn param_that_the_blueprint_fixes_can_not_be_waited_for() {
+    let mut story = Story::running();
+    story.track.fixed.insert("tier".into(), "gold".into());
+    let (reason, text) = never(&ask(&story, &["param:tier=gold"], ARRIVED));
+    assert!(matches!(reason, Never::Fixed { .. }));
+    assert!(text.contains("fixes param `tier` to `gold`"), "{text}");
+}
+
+#[test]
+fn source_that_nothing_finds_is_not_on_the_path() {
+    let chain = pathline_lineage::Chain::new(vec![crate::paths::resource(
+        "config",
+        &[],
+        &["param:debug"],
+    )]);
+    let mut story = Story::new();
+    story.track.state.follow(chain.expect("a path"));
+    story.owner("on");
+    assert_eq!(ask(&story, &["source=1111111"], ARRIVED).exit_code(), None);
+    story.config("on", "debug: on");
+    let (reason, text) = never(&ask(&story, &["source=1111111"], ARRIVED));
+    assert!(matches!(reason, Never::NotOnPath { .. }));
+    assert!(text.contains("finds or makes a source"), "{text}");
+}
+
+#[test]
+fn image_is_waited_for_where_it_is_built() {
+    let mut story = Story::running();
+    assert_eq!(ask(&story, &["image=app:1"], LIVE).exit_code(), Some(0));
+    assert_eq!(ask(&story, &["image=app:2"], LIVE).exit_code(), None);
+    story.fetch("2222222");
+    story.build("2222222", "app:2");
+    assert_eq!(ask(&story, &["image=app:2"], LIVE).exit_code(), None);
+    story.deploy("app:2", "debug: off");
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &["image=app:2"], LIVE).exit_code(), Some(0));
+}
+
+#[test]
+fn only_proof_is_missing_once_all_has_settled() {
+    let mut story = Story::running();
+    story.owner("on");
+    let generation = story.apply("config", [(Origin::owner("param:debug"), debug("on"))]);
+    let silent = Snapshot {
+        observed: None,
+        ..done("config", generation, Some(config("debug: on")))
+    };
+    story
+        .track
+        .state
+        .seen("config", &silent)
+        .expect("it is on the path");
+    assert_eq!(
+        ask(&story, &["param:debug=on"], LIVE).exit_code(),
+        None,
+        "deploy has the old one"
+    );
+    story.deploy("app:1", "debug: on");
+    let verdict = ask(&story, &["param:debug=on"], LIVE);
+    let Verdict::Unproven(mend) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(verdict.exit_code(), Some(3));
+    assert_eq!(mend[0].resource, "config");
+    assert!(
+        mend[0].to_string().contains("observedGenerationPath"),
+        "{}",
+        mend[0]
+    );
+    let accepting = Options {
+        accept_assumed: true,
+        ..LIVE
+    };
+    assert_eq!(
+        ask(&story, &["param:debug=on"], accepting).exit_code(),
+        None
+    );
+    story.rollout(Stage::Done);
+    assert_eq!(
+        ask(&story, &["param:debug=on"], accepting).exit_code(),
+        Some(0)
+    );
+    assert_eq!(
+        ask(&story, &["param:debug=on", "source=9999999"], LIVE).exit_code(),
+        None
+    );
+}
+
+#[test]
+fn image_without_a_digest_names_who_makes_it() {
+    let mut story = Story::running();
+    story.fetch("2222222");
+    let tagged = Artifact::image("registry.example/app:2");
+    let generation = story.apply("build", [(Origin::resource("fetch"), source("2222222"))]);
+    let built = done("build", generation, Some(tagged.clone()));
+    story
+        .track
+        .state
+        .seen("build", &built)
+        .expect("it is on the path");
+    let inputs = [
+        (Origin::resource("build"), tagged),
+        (Origin::resource("config"), config("debug: off")),
+    ];
+    let generation = story.apply("deploy", inputs);
+    story
+        .track
+        .state
+        .seen("deploy", &done("deploy", generation, None))
+        .expect("it is on the path");
+    let verdict = ask(&story, &["source=2222222"], ARRIVED);
+    let Verdict::Unproven(mend) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(mend[0].resource, "build");
+    assert!(mend[0].why.contains("digest"), "{}", mend[0]);
+}
+
+#[test]
+fn live_needs_a_last_mile() {
+    let mut story = Story::running();
+    story.rollout(Stage::None);
+    let verdict = ask(&story, &["param:debug=off"], LIVE);
+    assert_eq!(verdict.exit_code(), Some(3));
+    let Verdict::Unproven(mend) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert!(mend[0].why.contains("liveSelector"), "{}", mend[0]);
+    assert_eq!(
+        ask(&story, &["param:debug=off"], ARRIVED).exit_code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn current_is_everything_the_owner_says_now() {
+    let mut story = Story::running();
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
+    story.owner("on");
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), None);
+    story.config("on", "debug: on");
+    story.deploy("app:1", "debug: on");
+    assert_eq!(ask(&story, &["current"], ARRIVED).exit_code(), Some(0));
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), None);
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
+    let notes = Waiter::new(wishes(&["current"]), LIVE).notes(&story.track);
+    assert!(notes[0].contains("add --for source=REV"), "{notes:?}");
+    let notes = Waiter::new(wishes(&["current", "source=1111111"]), LIVE).notes(&story.track);
+    assert!(notes.is_empty(), "{notes:?}");
+}
+
+#[test]
+fn source_that_the_owner_fixes_is_followed_from_the_owner() {
+    let chain =
+        pathline_lineage::Chain::new(vec![crate::paths::resource("fetch", &[], &["source"])]);
+    let mut story = Story::new();
+    story.track.state.follow(chain.expect("a path"));
+    let own = |story: &mut Story, revision: &str| {
+        story
+            .track
+            .state
+            .own([("source".to_owned(), source(revision))].into());
+    };
+    let fetch = |story: &mut Story, revision: &str| {
+        let generation = story.apply("fetch", [(Origin::owner("source"), source(revision))]);
+        let fetched = done("fetch", generation, Some(source(revision)));
+        story
+            .track
+            .state
+            .seen("fetch", &fetched)
+            .expect("it is on the path");
+    };
+    own(&mut story, "1111111aaaa");
+    fetch(&mut story, "1111111aaaa");
+    assert_eq!(
+        ask(&story, &["source=1111111"], ARRIVED).exit_code(),
+        Some(0)
+    );
+    own(&mut story, "2222222aaaa");
+    assert_eq!(ask(&story, &["source=2222222"], ARRIVED).exit_code(), None);
+    fetch(&mut story, "2222222aaaa");
+    assert_eq!(
+        ask(&story, &["source=2222222"], ARRIVED).exit_code(),
+        Some(0)
+    );
+    never(&ask(&story, &["source=1111111"], ARRIVED));
+}
+
+#[test]
+fn field_inside_of_what_was_read_can_be_waited_for() {
+    let chain = pathline_lineage::Chain::new(vec![crate::paths::resource(
+        "fetch",
+        &[],
+        &["field:spec.source"],
+    )]);
+    let mut story = Story::new();
+    story.track.state.follow(chain.expect("a path"));
+    let read = Artifact::field("spec.source", &json!({"git": {"ref": {"branch": "main"}}}));
+    story
+        .track
+        .state
+        .own([("field:spec.source".to_owned(), read.clone())].into());
+    let generation = story.apply("fetch", [(Origin::owner("field:spec.source"), read)]);
+    let fetched = done("fetch", generation, Some(source("1111111")));
+    story
+        .track
+        .state
+        .seen("fetch", &fetched)
+        .expect("it is on the path");
+    assert_eq!(
+        ask(&story, &["field:spec.source.git.ref.branch=main"], ARRIVED).exit_code(),
+        Some(0)
+    );
+    never(&ask(
+        &story,
+        &["field:spec.source.git.ref.branch=dev"],
+        ARRIVED,
+    ));
+}
+
+#[test]
+fn verdicts_survive_json() {
+    let story = Story::running();
+    for verdict in [
+        ask(&story, &["current"], LIVE),
+        ask(&story, &["param:debug=on"], LIVE),
+        ask(&story, &["source=7777777"], LIVE),
+    ] {
+        let text = serde_json::to_string(&verdict).expect("JSON");
+        let read: Verdict = serde_json::from_str(&text).expect("what was written can be read");
+        assert_eq!(read, verdict);
+    }
+}
