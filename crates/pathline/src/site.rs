@@ -32,7 +32,7 @@ impl Site {
         let commit = HeaderValue::from_str(manifest.commit()).expect("a manifest's commit is hex");
         Ok(Self {
             commit,
-            files: Arc::new(archive::read(manifest.archive())?),
+            files: Arc::new(archive::read(manifest.archive(), manifest.digest())?),
         })
     }
 

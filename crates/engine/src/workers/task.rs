@@ -99,6 +99,10 @@ pub struct Output {
     /// A directory that is packed; the URL of the archive is the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// A file whose trimmed content tags the packed directory: the value then refers to the archive as one refers to an
+    /// image, `URL:TAG@sha256:DIGEST`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 /// How the newest run went, and what the last success produced.

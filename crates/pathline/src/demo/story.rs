@@ -196,7 +196,7 @@ impl Story {
             }
             Stage::Tested => format!("{object} passed"),
             Stage::Built => {
-                let archive = text("/status/outputs/archive")
+                let archive = text("/status/outputs/image")
                     .rsplit('/')
                     .next()
                     .unwrap_or_default();

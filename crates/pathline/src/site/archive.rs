@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use axum::body::Bytes;
 use flate2::read::GzDecoder;
+use sha2::{Digest, Sha256};
 use tar::{Archive, Entry, EntryType};
 
 use crate::report::Hint;
@@ -40,6 +41,8 @@ enum Problem {
     TooLarge,
     #[error("it holds no files")]
     Empty,
+    #[error("it has another content than the manifest says: sha256:{0}")]
+    Other(String),
 }
 
 impl Hint for ArchiveError {
@@ -48,12 +51,37 @@ impl Hint for ArchiveError {
     }
 }
 
-/// Returns the files of the archive by their path.
-pub(super) fn read(path: &Path) -> Result<Files, ArchiveError> {
-    read_file(path).map_err(|source| ArchiveError {
+/// Returns the files of the archive by their path. The archive must have this SHA-256.
+pub(super) fn read(path: &Path, digest: &str) -> Result<Files, ArchiveError> {
+    let files = check(path, digest).and_then(|()| read_file(path));
+    files.map_err(|source| ArchiveError {
         archive: path.to_owned(),
         source,
     })
+}
+
+fn check(path: &Path, digest: &str) -> Result<(), Problem> {
+    let mut hash = Sha256::new();
+    let mut file = BufReader::new(File::open(path)?);
+    loop {
+        let read = file.fill_buf()?;
+        if read.is_empty() {
+            break;
+        }
+        hash.update(read);
+        let count = read.len();
+        file.consume(count);
+    }
+    let is: String = hash
+        .finalize()
+        .iter()
+        .map(|it| format!("{it:02x}"))
+        .collect();
+    if is == digest {
+        Ok(())
+    } else {
+        Err(Problem::Other(is))
+    }
 }
 
 fn read_file(path: &Path) -> Result<Files, Problem> {
@@ -137,7 +165,7 @@ mod tests {
     }
 
     fn problem(archive: &tempfile::NamedTempFile) -> Problem {
-        read(archive.path()).unwrap_err().source
+        read_file(archive.path()).unwrap_err()
     }
 
     #[test]
@@ -147,12 +175,21 @@ mod tests {
             ("./index.html", EntryType::Regular, b"home"),
             ("css/a.css", EntryType::Regular, b"body{}"),
         ]);
-        let files = read(archive.path()).unwrap();
+        let files = read_file(archive.path()).unwrap();
         assert_eq!(
             files.keys().collect::<Vec<_>>(),
             ["css/a.css", "index.html"]
         );
         assert_eq!(files["index.html"], "home");
+    }
+
+    #[test]
+    fn archive_with_another_content_is_refused() {
+        let archive = pack(&[("index.html", EntryType::Regular, b"home")]);
+        let Problem::Other(is) = read(archive.path(), "0a").unwrap_err().source else {
+            panic!("the content was not compared");
+        };
+        assert_eq!(read(archive.path(), &is).unwrap().len(), 1);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use url::Url;
 
 use crate::report::{Exit, Hint};
 
-/// A manifest that has been checked: the archive is a local path and the commit is one.
+/// A manifest that has been checked: the archive is a local path, and commit and digest are such.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     archive: PathBuf,
     commit: String,
+    digest: String,
 }
 
 /// The manifest as it is written.
@@ -20,7 +21,6 @@ pub(crate) struct Manifest {
 #[serde(deny_unknown_fields)]
 struct Document {
     image: String,
-    commit: String,
 }
 
 /// Why a manifest cannot be used.
@@ -33,10 +33,8 @@ pub(crate) enum ManifestError {
         path: PathBuf,
         source: Box<serde_saphyr::Error>,
     },
-    #[error("the manifest {} names the image `{image}`, which is no file:// URL", .path.display())]
+    #[error("the manifest {} names the image `{image}`, which is not like file://PATH:COMMIT@sha256:DIGEST", .path.display())]
     Image { path: PathBuf, image: String },
-    #[error("the manifest {} names the commit `{commit}`, which is not a hexadecimal id", .path.display())]
-    Commit { path: PathBuf, commit: String },
 }
 
 impl Hint for ManifestError {
@@ -64,6 +62,11 @@ impl Manifest {
         &self.archive
     }
 
+    /// Returns the SHA-256 that the archive has, in hexadecimal.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// Returns the commit the archive was built from.
     pub(crate) fn commit(&self) -> &str {
         &self.commit
@@ -71,25 +74,31 @@ impl Manifest {
 
     fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let options = serde_saphyr::options! { strict_booleans: true };
-        let Document { image, commit } = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|source| ManifestError::Parse {
-                path: path.to_owned(),
-                source: source.into(),
+        let Document { image } =
+            serde_saphyr::from_str_with_options(text, options).map_err(|source| {
+                ManifestError::Parse {
+                    path: path.to_owned(),
+                    source: source.into(),
+                }
             })?;
-        let local = Url::parse(&image).ok().filter(|url| url.scheme() == "file");
-        let Some(archive) = local.and_then(|url| url.to_file_path().ok()) else {
-            return Err(ManifestError::Image {
-                path: path.to_owned(),
-                image,
-            });
-        };
-        if commit.is_empty() || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ManifestError::Commit {
-                path: path.to_owned(),
-                commit,
-            });
-        }
-        Ok(Self { archive, commit })
+        Self::refer(&image).ok_or_else(|| ManifestError::Image {
+            path: path.to_owned(),
+            image,
+        })
+    }
+
+    /// Takes a reference apart.
+    fn refer(image: &str) -> Option<Self> {
+        let (tagged, digest) = image.rsplit_once("@sha256:")?;
+        let (url, commit) = tagged.rsplit_once(':')?;
+        let url = Url::parse(url).ok().filter(|url| url.scheme() == "file")?;
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let whole = digest.len() == 64 && is_hex(digest) && !commit.is_empty() && is_hex(commit);
+        Some(Self {
+            archive: url.to_file_path().ok().filter(|_| whole)?,
+            commit: commit.to_owned(),
+            digest: digest.to_ascii_lowercase(),
+        })
     }
 }
 
@@ -101,30 +110,35 @@ mod tests {
         Manifest::parse(text, Path::new("site.yaml"))
     }
 
+    fn mk_image(url: &str, commit: &str) -> String {
+        format!("image: {url}:{commit}@sha256:{}\n", "0a".repeat(32))
+    }
+
     #[test]
-    fn commit_that_looks_like_a_number_stays_as_written() {
-        let manifest = parse("image: file:///a/b.tar.gz\ncommit: 0012345\n").unwrap();
+    fn image_names_archive_commit_and_digest() {
+        let manifest = parse(&mk_image("file:///a:1/b.tar.gz", "0012345")).unwrap();
         assert_eq!(manifest.commit(), "0012345");
-        assert_eq!(manifest.archive(), Path::new("/a/b.tar.gz"));
+        assert_eq!(manifest.archive(), Path::new("/a:1/b.tar.gz"));
+        assert_eq!(manifest.digest(), "0a".repeat(32));
     }
 
     #[test]
     fn wrong_manifests_say_what_is_wrong() {
-        assert!(matches!(
-            parse("image: file:///a\n"),
-            Err(ManifestError::Parse { .. })
-        ));
-        assert!(matches!(
-            parse("image: file:///a\ncommit: ab\nport: 1\n"),
-            Err(ManifestError::Parse { .. })
-        ));
-        assert!(matches!(
-            parse("image: https://example.com/a\ncommit: ab\n"),
-            Err(ManifestError::Image { .. })
-        ));
-        assert!(matches!(
-            parse("image: file:///a\ncommit: main\n"),
-            Err(ManifestError::Commit { .. })
-        ));
+        for malformed in ["commit: ab\n", &(mk_image("file:///a", "ab") + "port: 1\n")] {
+            let error = parse(malformed).unwrap_err();
+            assert!(matches!(error, ManifestError::Parse { .. }), "{malformed}");
+        }
+        let image = mk_image("file:///a", "ab");
+        for wrong in [
+            mk_image("https://example.com/a", "ab"),
+            mk_image("file:///a", "main"),
+            mk_image("file:///a", ""),
+            image.replace("@sha256:", "@sha1:"),
+            image.replace("0a0a", "0a"),
+            "image: file:///a\n".to_owned(),
+        ] {
+            let error = parse(&wrong).unwrap_err();
+            assert!(matches!(error, ManifestError::Image { .. }), "{wrong}");
+        }
     }
 }

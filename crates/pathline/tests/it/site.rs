@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::program::{Running, pathline, stderr};
+use crate::program::{Running, pathline, stderr, stdout};
 
 /// Asks for a path and returns the whole answer.
 pub(crate) fn get(address: &str, path: &str) -> String {
@@ -20,27 +20,26 @@ pub(crate) fn get(address: &str, path: &str) -> String {
     answer
 }
 
-/// Packs a directory with the system's `tar`, as an independent hand.
+/// Packs a directory with the system's `tar`, as an independent hand, and refers to it.
 fn pack(directory: &Path) -> String {
     let script = "mkdir public && printf '<h1>hello</h1>' > public/index.html &&
-        tar -czf site.tar.gz -C public .";
+        tar -czf site.tar.gz -C public . && sha256sum site.tar.gz | cut -d ' ' -f 1";
     let packed = Command::new("sh")
         .args(["-c", script])
         .current_dir(directory)
-        .status();
-    assert!(packed.expect("a shell").success());
-    format!("file://{}/site.tar.gz", directory.display())
+        .output()
+        .expect("a shell");
+    assert!(packed.status.success(), "{packed:?}");
+    let digest = stdout(&packed);
+    let place = directory.display();
+    format!("file://{place}/site.tar.gz:c0ffee@sha256:{}", digest.trim())
 }
 
 #[test]
 fn site_of_a_manifest_is_served_with_its_commit() {
     let home = TempDir::new().unwrap();
     let manifest = home.path().join("site.yaml");
-    fs::write(
-        &manifest,
-        format!("image: {}\ncommit: c0ffee\n", pack(home.path())),
-    )
-    .unwrap();
+    fs::write(&manifest, format!("image: {}\n", pack(home.path()))).unwrap();
 
     let mut site = Running::start(&["site", "--manifest", manifest.to_str().unwrap()]);
     site.wait_for_stderr("serving on http://");
@@ -64,11 +63,9 @@ fn site_of_a_manifest_is_served_with_its_commit() {
 #[test]
 fn archive_that_is_missing_is_named() {
     let home = TempDir::new().unwrap();
-    fs::write(
-        home.path().join("site.yaml"),
-        "image: file:///nowhere.tar.gz\ncommit: c0ffee\n",
-    )
-    .unwrap();
+    let digest = "0".repeat(64);
+    let image = format!("image: file:///nowhere.tar.gz:c0ffee@sha256:{digest}\n");
+    fs::write(home.path().join("site.yaml"), image).unwrap();
     let mut command = pathline();
     command
         .args(["site", "--manifest", "site.yaml"])

@@ -12,11 +12,18 @@ use crate::workers::source::archive_url;
 /// A value ends up in a Kubernetes object, which is no place for more.
 const MOST_VALUE_BYTES: u64 = 64 << 10;
 
+/// The longest tag a registry would take.
+const LONGEST_TAG: usize = 128;
+
 /// Why an output is not there.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("output `{0}` must have either `file` or `directory`")]
     Malformed(String),
+    #[error("output `{0}` has a `tag`, which only a `directory` can have")]
+    TaggedFile(String),
+    #[error("output `{name}`: `{path}` holds no tag: at most 128 letters, digits, `_`, `.` and `-` are one")]
+    NoTag { name: String, path: String },
     #[error("output `{name}`: `{path}` is not in the directory of the task")]
     Missing { name: String, path: String },
     #[error("output `{name}`: `{path}` is not text of at most {MOST_VALUE_BYTES} bytes")]
@@ -41,8 +48,11 @@ pub(super) fn collect(
         .map(|output| {
             let name = &output.name;
             let value = match (&output.file, &output.directory) {
+                (Some(_), None) if output.tag.is_some() => {
+                    return Err(Error::TaggedFile(name.clone()));
+                }
                 (Some(path), None) => read(name, files, path)?,
-                (None, Some(path)) => pack(name, files, path, artifacts)?,
+                (None, Some(path)) => pack(output, files, path, artifacts)?,
                 _ => return Err(Error::Malformed(name.clone())),
             };
             Ok((name.clone(), value))
@@ -64,15 +74,32 @@ fn read(name: &str, files: &Path, path: &str) -> Result<String, Error> {
     }
 }
 
-fn pack(name: &str, files: &Path, path: &str, artifacts: &Path) -> Result<String, Error> {
+fn pack(output: &Output, files: &Path, path: &str, artifacts: &Path) -> Result<String, Error> {
+    let name = output.name.as_str();
     let place = locate(name, files, path, Path::is_dir)?;
+    let tag = output.tag.as_ref();
+    let tag = tag.map(|path| read_tag(name, files, path)).transpose()?;
     let archive =
         pack_directory(&place, artifacts, Limits::default()).map_err(|source| Error::Pack {
             name: name.into(),
             path: path.into(),
             source,
         })?;
-    Ok(archive_url(&archive.path))
+    let url = archive_url(&archive.path);
+    Ok(match tag {
+        Some(tag) => format!("{url}:{tag}@sha256:{}", archive.digest),
+        None => url,
+    })
+}
+
+fn read_tag(name: &str, files: &Path, path: &str) -> Result<String, Error> {
+    let tag = read(name, files, path)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    if tag.is_empty() || tag.len() > LONGEST_TAG || !tag.bytes().all(fits) {
+        let (name, path) = (name.to_owned(), path.to_owned());
+        return Err(Error::NoTag { name, path });
+    }
+    Ok(tag)
 }
 
 /// Resolves a path, through links, to something inside of `files`.
@@ -101,7 +128,14 @@ mod tests {
             name: "out".into(),
             file: file.map(Into::into),
             directory: directory.map(Into::into),
+            tag: None,
         }]
+    }
+
+    fn tagged(file: Option<&str>, directory: Option<&str>, tag: &str) -> [Output; 1] {
+        let [plain] = output(file, directory);
+        let tag = Some(tag.to_owned());
+        [Output { tag, ..plain }]
     }
 
     #[test]
@@ -124,6 +158,20 @@ mod tests {
     }
 
     #[test]
+    fn tagged_directory_is_referred_to_by_tag_and_digest() {
+        let dir = tempfile::tempdir().unwrap();
+        let (files, artifacts) = (dir.path().join("files"), dir.path().join("artifacts"));
+        std::fs::create_dir_all(files.join("public")).unwrap();
+        std::fs::write(files.join("commit"), "8f1c2e7d\n").unwrap();
+        let plain = collect(&output(None, Some("public")), &files, &artifacts).unwrap();
+        let wanted = tagged(None, Some("public"), "commit");
+        let reference = collect(&wanted, &files, &artifacts).unwrap();
+        let (url, digest) = reference["out"].split_once(":8f1c2e7d@sha256:").unwrap();
+        assert_eq!(url, plain["out"]);
+        assert!(url.contains(digest), "{url} is named by {digest}");
+    }
+
+    #[test]
     fn what_is_missing_elsewhere_or_unsuitable_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let files = dir.path().join("files");
@@ -131,6 +179,7 @@ mod tests {
         std::fs::write(dir.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink("../secret", files.join("link")).unwrap();
         std::fs::write(files.join("binary"), [0xff, 0xfe]).unwrap();
+        std::fs::write(files.join("text"), "two words").unwrap();
         std::fs::write(files.join("big"), vec![b'x'; MOST_VALUE_BYTES as usize + 1]).unwrap();
         let both = output(Some("a"), Some("b"));
         for wanted in [
@@ -145,6 +194,9 @@ mod tests {
             &output(Some("big"), None),
             &output(None, None),
             &both,
+            &tagged(Some("text"), None, "text"),
+            &tagged(None, Some("."), "nothing"),
+            &tagged(None, Some("."), "text"),
         ] {
             let refused = collect(wanted, &files, &dir.path().join("artifacts"));
             assert!(

@@ -49,7 +49,7 @@ fn mk_task(stage: Stage, tried: &str, good: &str, succeeded: &str) -> Value {
 
 fn mk_written(commit: &str, ready: &str) -> Value {
     let status = json!({"commit": MANIFEST, "conditions": [{"type": "Ready", "status": ready}]});
-    let spec = json!({"files": {"site.yaml": format!("image: file:///x\ncommit: {commit}\n")}});
+    let spec = json!({"files": {"site.yaml": format!("image: file:///x:{commit}@sha256:0a\n")}});
     mk_stamped(Stage::Written, &spec, status)
 }
 
