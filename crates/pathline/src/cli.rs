@@ -5,6 +5,8 @@ mod blueprint;
 mod controller;
 mod keys;
 mod lineage;
+mod server;
+mod subject;
 mod template;
 
 use std::path::PathBuf;
@@ -24,7 +26,9 @@ pub(crate) use self::blueprint::{
 };
 pub(crate) use self::controller::ControllerArgs;
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
-pub(crate) use self::lineage::{LineageArgs, LineageCommand, SimulateArgs};
+pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
+pub(crate) use self::server::{Secret, ServerArgs, ServerUrl};
+pub(crate) use self::subject::{OwnerKind, Sought, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 
 const STYLES: Styles = Styles::styled()
@@ -37,6 +41,7 @@ const MAIN_EXAMPLES: &str = "\
 Examples:
   pathline demo                see a commit flow, from a git repository to a running site
   pathline up                  start Pathline here, with its own Kubernetes API
+  pathline lineage --help      what is it made of, and where has it got to
   pathline help up             everything about one command
 
 Exit codes: 0 yes, 1 no or failed, 2 wrong usage, 3 could not find out, 124 timed out.";
@@ -71,9 +76,8 @@ Examples:
   pathline site --manifest site.yaml
   pathline site --manifest site.yaml --listen 127.0.0.1:8080
 
-The manifest names the archive to serve and the commit it was built from:
-  image: file:///var/lib/pathline/artifacts/sha256-0123.tar.gz
-  commit: 8f1c2e7d";
+The manifest names the archive to serve, the commit it was built from, and its content:
+  image: file:///var/lib/pathline/artifacts/site.tar.gz:8f1c2e7d@sha256:DIGEST";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

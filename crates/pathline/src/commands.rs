@@ -26,7 +26,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Blueprint(args) => blueprint::run(&args.command),
         Command::Template(args) => template::run(&args.command).await,
         Command::Keys(args) => keys::run(&args.command),
-        Command::Lineage(args) => lineage::run(&args.command),
+        Command::Lineage(args) => lineage::run(args).await,
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

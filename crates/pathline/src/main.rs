@@ -5,6 +5,7 @@
 
 mod admission;
 mod cli;
+mod client;
 mod commands;
 mod controller;
 mod demo;

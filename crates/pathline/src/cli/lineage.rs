@@ -4,15 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::OutputArgs;
+use super::{OutputArgs, ServerArgs, Sought, Subject};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  pathline lineage simulate history.json
-  pathline lineage simulate history.json -o json
-  generate-history | pathline lineage simulate - -o json
+  pathline lineage workload/hello                  what is it made of, down to its inputs
+  pathline lineage deliverable/hello -n production
+  pathline lineage --contains source=8f1c2e7       where has this commit got to, everywhere
+  pathline lineage registry.example/app@sha256:... what is it made of; who uses it
+  pathline lineage image=registry.example/app:1    the same, by any reference
+  pathline lineage simulate history.json           what would Pathline conclude?
 
-Exit codes: 0 done, 2 wrong usage, 3 the history cannot be read.";
+Exit codes: 0 found, 1 there is no such thing, 2 wrong usage, 3 could not find out.";
 
 const SIMULATE_EXAMPLES: &str = "\
 A history has resources and steps; unknown numbers are null:
@@ -25,12 +28,45 @@ A history has resources and steps; unknown numbers are null:
 
 /// Arguments of `lineage`.
 #[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
 pub(crate) struct LineageArgs {
     #[command(subcommand)]
-    pub(crate) command: LineageCommand,
+    pub(crate) command: Option<LineageCommand>,
+
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
 }
 
-/// What to ask.
+/// What to ask a Pathline that runs.
+#[derive(Args, Debug)]
+pub(crate) struct AskArgs {
+    /// What to explain: workload/NAME, deliverable/NAME, image=REF, source=REV, a reference with a digest, or an
+    /// artifact id
+    #[arg(value_name = "WHAT", required_unless_present = "contains")]
+    pub(crate) subject: Option<Subject>,
+
+    /// List everything that is made of this, directly or not: source=REV or image=REF
+    ///
+    /// REV is a whole revision, the part of it after the last colon, or at least 7 digits of that.
+    #[arg(long, value_name = "KIND=VALUE", conflicts_with = "subject")]
+    pub(crate) contains: Option<Sought>,
+
+    /// The namespace of the workload or deliverable
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+}
+
+/// What to do without a Pathline that runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LineageCommand {
     /// Say what Pathline would conclude from a history

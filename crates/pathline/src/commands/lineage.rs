@@ -1,62 +1,25 @@
 //! `pathline lineage`: what is it made of, has it arrived?
+//!
+//! [`ask`] gets the answers of a Pathline that runs; [`owner`], [`artifact`] and [`carriers`] put them
+//! into words, purely; [`tree`] draws them.
 
+mod artifact;
+mod ask;
+mod carriers;
+mod owner;
+#[cfg(test)]
+mod samples;
+mod simulate;
 mod source;
+mod tree;
+mod words;
 
-use std::io::{self, Write};
+use crate::cli::{LineageArgs, LineageCommand};
+use crate::report::{Exit, Failure};
 
-use pathline_lineage::simulate::{self, Report};
-
-use self::source::Unreadable;
-use crate::cli::{LineageCommand, SimulateArgs};
-use crate::output::print_data;
-use crate::report::{Exit, Failure, Hint};
-
-pub(crate) fn run(command: &LineageCommand) -> Result<Exit, Failure> {
-    match command {
-        LineageCommand::Simulate(args) => simulate(args),
-    }
-}
-
-fn simulate(args: &SimulateArgs) -> Result<Exit, Failure> {
-    let history = source::json(&args.file)?;
-    let report = simulate::simulate(&history).map_err(|source| Unreadable::History {
-        name: args.file.display().to_string(),
-        source,
-    })?;
-    print_data(args.output.format, &report, |out| show(&report, out))?;
-    Ok(Exit::Yes)
-}
-
-fn show(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for output in &report.outputs {
-        writeln!(out, "{}  {} {}", output.resource, output.name, output.value)?;
-        for input in &output.from {
-            writeln!(
-                out,
-                "  from {} {}  {}",
-                input.name, input.value, input.evidence
-            )?;
-        }
-    }
-    for input in &report.inputs {
-        let state = match (input.unused, input.mixed, input.arrived) {
-            (true, _, _) => "unused",
-            (_, true, _) => "mixed",
-            (_, _, true) => "arrived",
-            (false, false, false) => "on its way",
-        };
-        writeln!(out, "{} {}  {state}", input.name, input.value)?;
-    }
-    Ok(())
-}
-
-impl Hint for Unreadable {
-    fn hint(&self) -> Option<String> {
-        let history = matches!(self, Self::History { .. });
-        history.then(|| "`pathline lineage simulate --help` shows a history".to_owned())
-    }
-
-    fn exit(&self) -> Exit {
-        Exit::Unknown
+pub(crate) async fn run(args: LineageArgs) -> Result<Exit, Failure> {
+    match args.command {
+        Some(LineageCommand::Simulate(args)) => simulate::run(&args),
+        None => ask::run(&args.ask).await,
     }
 }

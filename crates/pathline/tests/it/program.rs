@@ -18,7 +18,16 @@ const PATIENCE: Duration = Duration::from_secs(240);
 /// Returns the binary, undisturbed by settings of whoever runs the tests.
 pub(crate) fn pathline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pathline"));
-    for variable in ["DATA_DIR", "LISTEN", "KUBE_LISTEN", "CONFIG", "LOG"] {
+    let settings = [
+        "DATA_DIR",
+        "LISTEN",
+        "KUBE_LISTEN",
+        "CONFIG",
+        "LOG",
+        "SERVER",
+        "TOKEN",
+    ];
+    for variable in settings {
         command.env_remove(format!("PATHLINE_{variable}"));
     }
     command

@@ -1,0 +1,152 @@
+//! Gets the answers of a Pathline that runs.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use pathline_lineage::ArtifactId;
+use pathline_server::api::{ArtifactEntry, Contains, Owner};
+
+use super::artifact::Explained;
+use super::words::columns;
+use super::{carriers, owner};
+use crate::cli::{AskArgs, OwnerKind, Sought, Subject};
+use crate::client::{Client, ClientError};
+use crate::output::{Format, print_data, say};
+use crate::report::{Exit, Failure};
+
+/// The most carriers that are fetched.
+const MOST_CARRIERS: usize = 10_000;
+/// How many carriers come with one answer.
+const PAGE: &str = "500";
+/// The most artifacts that are looked up below one.
+const MOST_INGREDIENTS: usize = 100;
+
+pub(super) async fn run(args: &AskArgs) -> Result<Exit, Failure> {
+    let client = Client::find(&args.server)?;
+    let format = args.output.format;
+    match (&args.contains, &args.subject) {
+        (Some(sought), _) => contains(&client, sought, format).await,
+        (None, Some(Subject::Owner(kind, name))) => {
+            explain_owner(&client, *kind, &args.namespace, name, format).await
+        }
+        (None, Some(Subject::Named(sought))) => explain_named(&client, sought, format).await,
+        (None, Some(Subject::Id(id))) => explain(&client, [*id].into(), format).await,
+        (None, None) => Err(Failure::new("nothing was asked about").with_exit(Exit::Usage)),
+    }
+}
+
+async fn explain_owner(
+    client: &Client,
+    kind: OwnerKind,
+    namespace: &str,
+    name: &str,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let found: Owner = client.get(&[kind.plural(), namespace, name], &[]).await?;
+    print_data(format, &found, |out| owner::write(&found, columns(), out))?;
+    Ok(if found.outputs.is_empty() {
+        Exit::No
+    } else {
+        Exit::Yes
+    })
+}
+
+async fn contains(client: &Client, sought: &Sought, format: Format) -> Result<Exit, Failure> {
+    let query = sought.query();
+    let mut all = page(client, &query, PAGE, None).await?;
+    while let Some(next) = all.next.take() {
+        if all.carriers.len() >= MOST_CARRIERS {
+            say(&format!(
+                "there are more; the latest {MOST_CARRIERS} are shown"
+            ));
+            all.next = Some(next);
+            break;
+        }
+        let more = page(client, &query, PAGE, Some(&next)).await?;
+        all.carriers.extend(more.carriers);
+        all.next = more.next;
+    }
+    if all.found.is_empty() {
+        return not_found(sought, format, &all);
+    }
+    print_data(format, &all, |out| carriers::write(&all, columns(), out))?;
+    Ok(if all.carriers.is_empty() {
+        Exit::No
+    } else {
+        Exit::Yes
+    })
+}
+
+/// For programs the answer is an empty one; people are told what to try.
+fn not_found(sought: &Sought, format: Format, empty: &Contains) -> Result<Exit, Failure> {
+    if format != Format::Text {
+        print_data(format, empty, |_| Ok(()))?;
+    }
+    let hint = match sought.word() {
+        "source" => {
+            "name a source by its whole revision, the part after the last `:`, or at least 7 digits of that; one that \
+             no path has fetched yet is not known"
+        }
+        _ => "name an image by its reference as a path made it, or by its digest (sha256:...)",
+    };
+    Err(Failure::new(format!("no {sought} is known"))
+        .with_hint(hint)
+        .with_exit(Exit::No))
+}
+
+async fn explain_named(client: &Client, sought: &Sought, format: Format) -> Result<Exit, Failure> {
+    let answer = page(client, &sought.query(), "1", None).await?;
+    if answer.found.is_empty() {
+        return not_found(sought, format, &answer);
+    }
+    let found = answer.found.iter().map(|found| found.id).collect();
+    explain(client, found, format).await
+}
+
+async fn explain(
+    client: &Client,
+    asked: VecDeque<ArtifactId>,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let explained = gather(client, asked).await?;
+    print_data(format, &explained, |out| explained.write(columns(), out))?;
+    Ok(Exit::Yes)
+}
+
+/// Looks artifacts up, and whatever resources made them from.
+async fn gather(client: &Client, asked: VecDeque<ArtifactId>) -> Result<Explained, ClientError> {
+    let mut explained = Explained {
+        artifacts: Vec::new(),
+        ingredients: Vec::new(),
+    };
+    let first = asked.len();
+    let mut known: BTreeSet<_> = asked.iter().copied().collect();
+    let mut queue = asked;
+    while let Some(id) = queue.pop_front() {
+        let entry: ArtifactEntry = client.get(&["artifacts", &id.to_string()], &[]).await?;
+        let edges = entry.made.iter().flat_map(|making| &making.from);
+        let made = edges.filter(|edge| edge.origin.starts_with("resource "));
+        let room = first + MOST_INGREDIENTS;
+        for edge in made {
+            if known.len() < room && known.insert(edge.artifact.id) {
+                queue.push_back(edge.artifact.id);
+            }
+        }
+        if explained.artifacts.len() < first {
+            explained.artifacts.push(entry);
+        } else {
+            explained.ingredients.push(entry);
+        }
+    }
+    Ok(explained)
+}
+
+async fn page(
+    client: &Client,
+    query: &str,
+    limit: &str,
+    after: Option<&str>,
+) -> Result<Contains, ClientError> {
+    let mut pairs = vec![("contains", query), ("limit", limit)];
+    pairs.extend(after.map(|after| ("continue", after)));
+    client.get(&["artifacts"], &pairs).await
+}

@@ -1,0 +1,257 @@
+//! What an owner's path makes, and what that is made of, in words.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use pathline_lineage::Kind;
+use pathline_server::api::{Artifact, Derivation, Edge, Made, Owner, OwnerInput};
+
+use super::tree::Node;
+use super::words::{self, DOUBT, GOOD, HEADER, SOFT, label, list, named, one_line, proof};
+
+/// Writes everything there is to say about an owner.
+pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    write_head(owner, out)?;
+    if owner.outputs.is_empty() {
+        writeln!(out, "\nnothing has come out of it yet")?;
+    }
+    for output in &owner.outputs {
+        writeln!(out)?;
+        tree(owner, output).draw(columns, out)?;
+    }
+    write_inputs(owner, columns, out)?;
+    write_trouble(owner, out)?;
+    write_advice(owner, out)
+}
+
+fn write_head(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &owner.summary;
+    write!(out, "{HEADER}{}{HEADER:#}", words::owner(&summary.owner))?;
+    if let Some(blueprint) = &summary.blueprint {
+        write!(out, "  on {}/{}", blueprint.kind, blueprint.name)?;
+    }
+    match summary.ready.as_ref().map(|ready| ready.status.as_str()) {
+        Some("True") => writeln!(out, "  {GOOD}ready{GOOD:#}"),
+        Some(_) => writeln!(out, "  {DOUBT}not ready{DOUBT:#}"),
+        None => writeln!(out, "  {SOFT}not looked at yet{SOFT:#}"),
+    }
+}
+
+fn tree(owner: &Owner, made: &Made) -> Node {
+    let mut notes: Vec<_> = made.evidence.map(proof).into_iter().collect();
+    let from = passage(owner, &made.passed);
+    notes.extend(from.map(|from| (SOFT, from)));
+    if made.cut {
+        notes.push((SOFT, "and more below, left out".to_owned()));
+    }
+    Node {
+        label: label(&made.artifact),
+        value: shown(owner, &made.artifact),
+        notes,
+        below: made.from.iter().map(|below| tree(owner, below)).collect(),
+    }
+}
+
+/// An object is shown as what it is in the cluster.
+fn shown(owner: &Owner, artifact: &Artifact) -> String {
+    let step = owner
+        .path
+        .iter()
+        .find(|step| step.resource == artifact.value);
+    let object = step.and_then(|step| step.object.as_ref());
+    match object {
+        Some(object) if artifact.kind == Kind::Object => {
+            format!("{}/{}", object.kind, object.name)
+        }
+        _ => artifact.value.clone(),
+    }
+}
+
+/// Says who gave or made something, and who handed it on as it was.
+fn passage(owner: &Owner, passed: &[String]) -> Option<String> {
+    let (first, others) = passed.split_first()?;
+    let kind = owner.summary.owner.kind.to_ascii_lowercase();
+    let origin = if *first == kind {
+        format!("given by the {kind}")
+    } else {
+        format!("made by {first}")
+    };
+    Some(if others.is_empty() {
+        origin
+    } else {
+        format!("{origin}, passed {}", list(others))
+    })
+}
+
+fn write_inputs(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if owner.inputs.is_empty() {
+        return Ok(());
+    }
+    let kind = owner.summary.owner.kind.to_ascii_lowercase();
+    writeln!(out, "\n{HEADER}inputs of the {kind}{HEADER:#}")?;
+    for input in &owner.inputs {
+        let (style, state) = match input {
+            OwnerInput { unused: true, .. } => (SOFT, "unused, nothing on the path reads it"),
+            OwnerInput { mixed: true, .. } => (DOUBT, "mixed with another value"),
+            OwnerInput { arrived: true, .. } => (GOOD, "arrived"),
+            _ => (DOUBT, "not arrived"),
+        };
+        let item = Node {
+            label: input.name.clone(),
+            value: input.artifact.value.clone(),
+            notes: vec![(style, state.to_owned())],
+            below: Vec::new(),
+        };
+        item.draw_item(columns, out)?;
+        let missing = input.missing.iter().filter(|_| !input.unused);
+        for missing in missing {
+            writeln!(out, "    {SOFT}{}{SOFT:#}", one_line(&missing.message))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says which resources are not ready, and why.
+fn write_trouble(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
+    let troubled = owner.path.iter().filter_map(|step| {
+        let ready = step.ready.as_ref()?;
+        (ready.status != "True").then_some((step, ready))
+    });
+    for (index, (step, ready)) in troubled.enumerate() {
+        if index == 0 {
+            writeln!(out, "\n{HEADER}not ready{HEADER:#}")?;
+        }
+        let message = one_line(&ready.message);
+        writeln!(out, "  {}  {}  {message}", step.resource, ready.reason)?;
+    }
+    Ok(())
+}
+
+/// Says what would prove the edges that are only assumed, template by template.
+fn write_advice(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
+    let mut unproven = BTreeMap::<&str, Vec<(&Derivation, &Edge)>>::new();
+    let mut mutable = BTreeMap::new();
+    for made in &owner.lineage {
+        for edge in made.from.iter().filter(|edge| !edge.evidence.is_proof()) {
+            if edge.artifact.mutable {
+                mutable.insert(edge.artifact.id, &edge.artifact);
+            } else {
+                let template = made.template.name.as_str();
+                unproven.entry(template).or_default().push((made, edge));
+            }
+        }
+    }
+    if unproven.is_empty() && mutable.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{DOUBT}assumed{DOUBT:#}, and so never counted as arrived"
+    )?;
+    for artifact in mutable.values() {
+        let lacks = match artifact.kind {
+            Kind::Source => "revision",
+            _ => "digest",
+        };
+        writeln!(
+            out,
+            "  {} may be another content tomorrow: name it with a {lacks}",
+            named(artifact)
+        )?;
+    }
+    for (template, edges) in unproven {
+        let (made, _) = edges[0];
+        let inputs: Vec<_> = edges
+            .iter()
+            .map(|(_, edge)| label(&edge.artifact))
+            .collect();
+        writeln!(
+            out,
+            "  nothing proves that {} is made from {}: declare `artifactTracing` in {template}\n    \
+             (observedGenerationPath, or a correlationRule for each of these inputs; see docs/lineage.md)",
+            made.resource,
+            list(&inputs)
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::super::samples::{self, plain};
+    use super::*;
+
+    fn written(owner: &Owner, columns: usize) -> String {
+        plain(|out| write(owner, columns, out))
+    }
+
+    #[test]
+    fn tree_goes_from_the_running_thing_down_to_its_inputs() {
+        assert_snapshot!(written(&samples::owner(), 120), @"
+        workload default/hello  on ClusterSupplyChain/hello  ready
+
+        object GitCommit/hello  made by manifest
+        └─ image registry.example/app@sha256:1212121212121212121212121212121212121212121212121212121212121212
+           │  proven by generation
+           │  made by build
+           ├─ source main@sha1:8f1c2e7d00000000000000000000000000000000  proven by generation  made by source, passed test
+           │  └─ field spec.source.git.url https://git.example/app  proven by generation  given by the workload
+           └─ param debug on  proven by rule  given by the workload
+
+        inputs of the workload
+          param:colour red  unused, nothing on the path reads it
+          param:debug on  not arrived
+            manifest has made nothing yet
+          field:spec.source.git.url https://git.example/app  arrived
+        ");
+    }
+
+    #[test]
+    fn narrow_terminal_is_enough() {
+        let text = written(&samples::owner(), 50);
+        let tree = text.lines().skip(2).take_while(|line| !line.is_empty());
+        for line in tree {
+            assert!(line.chars().count() <= 50, "{text}");
+        }
+    }
+
+    #[test]
+    fn assumed_edges_name_the_template_to_mend() {
+        assert_snapshot!(written(&samples::doubtful(), 120), @"
+        workload default/hello  on ClusterSupplyChain/hello  ready
+
+        object GitCommit/hello  made by manifest
+        └─ image registry.example/app@sha256:1212121212121212121212121212121212121212121212121212121212121212
+           │  proven by generation
+           │  made by build
+           ├─ source main@sha1:8f1c2e7d00000000000000000000000000000000  assumed  made by source, passed test
+           │  └─ field spec.source.git.url https://git.example/app  proven by generation  given by the workload
+           └─ param debug on  assumed  given by the workload
+
+        inputs of the workload
+          param:colour red  unused, nothing on the path reads it
+          param:debug on  not arrived
+            manifest has made nothing yet
+          field:spec.source.git.url https://git.example/app  arrived
+
+        assumed, and so never counted as arrived
+          image registry.example/base:1 may be another content tomorrow: name it with a digest
+          nothing proves that build is made from source and param debug: declare `artifactTracing` in ClusterImageTemplate/kpack
+            (observedGenerationPath, or a correlationRule for each of these inputs; see docs/lineage.md)
+        ");
+    }
+
+    #[test]
+    fn owner_without_outputs_says_what_it_waits_for() {
+        assert_snapshot!(written(&samples::waiting(), 120), @"
+        workload default/hello  on ClusterSupplyChain/hello  not ready
+
+        nothing has come out of it yet
+
+        not ready
+          manifest  TemplateRejected  no kind Image
+        ");
+    }
+}
