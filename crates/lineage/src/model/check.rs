@@ -151,8 +151,10 @@ pub(super) fn settled(world: &World, counts: &mut Counts) -> Result<(), Fault> {
             )));
         };
         let certain = |(origin, edge): &(&Origin, &Edge)| {
-            let named = part.controller != Controller::Correlated || part.named.contains(origin);
-            named && !edge.artifact.is_mutable()
+            // A rule compares with the last apply: it is silent on what a new template reads no more.
+            let applied = last.is_some_and(|it| it.spec.contains_key(*origin));
+            let compared = applied && part.named.contains(*origin);
+            (part.controller != Controller::Correlated || compared) && !edge.artifact.is_mutable()
         };
         let provable = part.controller.is_provable() && !part.disputed && !failed_run;
         let certain: Vec<_> = made.from.iter().filter(certain).collect();
