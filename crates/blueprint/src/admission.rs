@@ -9,6 +9,7 @@ mod blueprint;
 mod node;
 mod selector;
 mod template;
+mod tracing;
 
 use serde_json::Value;
 
@@ -90,6 +91,8 @@ pub enum Rule {
     Retention,
     /// A deployment template says in one of two ways when it has deployed.
     Observed,
+    /// What is said about tracing can be evaluated, and proves something.
+    Tracing,
     /// What a Runnable makes has a spec.
     RunTemplateSpec,
 }
@@ -122,6 +125,7 @@ impl Rule {
             Self::HealthRule => "health-rule",
             Self::Retention => "retention-policy",
             Self::Observed => "observed",
+            Self::Tracing => "artifact-tracing",
             Self::RunTemplateSpec => "run-template-spec",
         }
     }

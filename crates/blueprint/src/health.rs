@@ -1,5 +1,7 @@
 //! Is a stamped object healthy?
 
+mod report;
+
 use serde_json::Value;
 
 use crate::conditions::Verdict;
@@ -9,6 +11,8 @@ use crate::model::{
 };
 use crate::template::TemplateKind;
 use crate::{evaluate, go};
+
+pub use report::{condition_observed, reads_status};
 
 /// The type of the condition that shows the health of a resource.
 const HEALTHY: &str = "Healthy";
@@ -155,14 +159,18 @@ fn field_message(requirement: &HealthFieldRequirement, value: &Value, object: &V
 
 /// Returns status and message of a condition of an object.
 fn condition<'o>(condition_type: &str, object: &'o Value) -> Option<(&'o str, &'o str)> {
-    let conditions = object.pointer("/status/conditions")?.as_array()?;
-    let condition = conditions
-        .iter()
-        .find(|condition| condition["type"] == condition_type)?;
+    let condition = find_condition(condition_type, object)?;
     Some((
         condition["status"].as_str()?,
         condition["message"].as_str().unwrap_or_default(),
     ))
+}
+
+fn find_condition<'o>(condition_type: &str, object: &'o Value) -> Option<&'o Value> {
+    let conditions = object.pointer("/status/conditions")?.as_array()?;
+    conditions
+        .iter()
+        .find(|condition| condition["type"] == condition_type)
 }
 
 #[cfg(test)]

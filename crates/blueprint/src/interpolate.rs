@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::evaluate;
 use crate::field_path::FieldPath;
-use crate::jsonpath::JsonPath;
 
 /// Says where and why a template could not be filled in.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -64,19 +63,16 @@ pub(crate) fn interpolate_watched(
     fill(template, &mut take, &mut Path::default())
 }
 
-/// Returns the places of a context at which a template will look, as far as it can be read.
-pub(crate) fn places(template: &Value) -> BTreeSet<FieldPath> {
+/// Returns the places of a context at which a template looks, unless one of its tags is no path.
+pub(crate) fn places(template: &Value) -> Result<BTreeSet<FieldPath>, Error> {
     let mut places = BTreeSet::new();
     let mut note = |expression: &str| {
-        places.extend(
-            evaluate::parse(expression)
-                .iter()
-                .flat_map(JsonPath::places),
-        );
+        let path = evaluate::parse(expression).map_err(Refusal::Path)?;
+        places.extend(path.places());
         Ok(Value::from(""))
     };
-    fill(template, &mut note, &mut Path::default()).expect("every expression was given a value");
-    places
+    fill(template, &mut note, &mut Path::default())?;
+    Ok(places)
 }
 
 /// Gives the value of an expression.
@@ -155,7 +151,8 @@ fn fill_text(text: &str, take: &mut Take<'_>) -> Result<Value, TagError> {
     Ok(Value::String(filled))
 }
 
-fn whole_tag(text: &str) -> Option<&str> {
+/// Returns the expression of a string that is one tag.
+pub(crate) fn whole_tag(text: &str) -> Option<&str> {
     let expression = text.strip_prefix("$(")?.strip_suffix(")$")?;
     (!expression.contains("$(")).then_some(expression)
 }

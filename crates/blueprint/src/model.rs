@@ -13,6 +13,7 @@ mod schema;
 mod selector;
 mod status;
 mod template;
+mod tracing;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
@@ -49,6 +50,7 @@ pub use template::{
     Lifecycle, MultiMatchRule, ObservedCompletion, ObservedMatch, RetentionPolicy, TemplateParam,
     TemplateSpec,
 };
+pub use tracing::{ArtifactTracing, CorrelationRule, LiveSelector};
 
 /// The API group of supply chains.
 pub const GROUP: &str = "carto.run";

@@ -132,9 +132,20 @@ impl Owner {
         })
     }
 
-    /// Returns the value of a field as it was written; null if there is none.
-    pub fn field(&self, path: &FieldPath) -> Value {
-        path.find(&self.object).cloned().unwrap_or_default()
+    /// Returns the values at these fields as they were written, each below the last name on its way.
+    ///
+    /// A field that has others below it stands for all of those; a list is one value, and what is not
+    /// there is null. So a value has one name, however much around it is asked for.
+    pub fn values_at<'p>(
+        &self,
+        fields: impl IntoIterator<Item = &'p FieldPath>,
+    ) -> BTreeMap<FieldPath, Value> {
+        let mut values = BTreeMap::new();
+        for field in fields {
+            let value = field.find(&self.object).unwrap_or(&Value::Null);
+            add_leaves(field, value, &mut values);
+        }
+        values
     }
 
     /// Returns the reference that stamped objects carry, so that they go when the owner goes.
@@ -147,6 +158,20 @@ impl Owner {
             "controller": true,
             "blockOwnerDeletion": true,
         })
+    }
+}
+
+/// The annotation in which kubectl keeps the whole owner, as it was applied last.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+fn add_leaves(field: &FieldPath, value: &Value, values: &mut BTreeMap<FieldPath, Value>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (name, value) in members.iter().filter(|(name, _)| *name != LAST_APPLIED) {
+                add_leaves(&field.field(name), value, values);
+            }
+        }
+        leaf => drop(values.insert(field.clone(), leaf.clone())),
     }
 }
 

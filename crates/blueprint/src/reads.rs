@@ -21,12 +21,27 @@ pub struct Reads {
     pub offered: bool,
 }
 
-/// What there is to read, beside the owner.
+/// What there is to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'a> {
+    pub(crate) owner: &'a Owner,
     pub(crate) blueprint: &'a Blueprint,
-    pub(crate) params: &'a BTreeSet<String>,
+    pub(crate) resource: &'a Resource,
+    pub(crate) template: &'a Template,
     pub(crate) inputs: &'a [&'a Input],
+}
+
+impl Offer<'_> {
+    fn params(&self) -> impl Iterator<Item = String> {
+        let (template, blueprint) = (&self.template.params, &self.blueprint.params);
+        let params = params::merge(
+            template,
+            blueprint,
+            &self.resource.params,
+            &self.owner.params,
+        );
+        params.into_iter().map(|(name, _)| name)
+    }
 }
 
 /// Returns what rendering a template will read once its inputs are there.
@@ -39,15 +54,17 @@ pub fn expected(
     template: &Template,
     inputs: &[&Input],
 ) -> Reads {
-    let (own, declared) = (&owner.params, &template.params);
-    let params = params::merge(declared, &blueprint.params, &resource.params, own);
     let offer = Offer {
+        owner,
         blueprint,
-        params: &params.keys().cloned().collect(),
+        resource,
+        template,
         inputs,
     };
     match &template.body {
-        Body::Interpolated(body) => Reads::at(&interpolate::places(body), offer),
+        Body::Interpolated(body) => interpolate::places(body)
+            .map(|places| Reads::at(&places, offer))
+            .unwrap_or_default(),
         Body::Ytt(_) => Reads::offered(offer),
         Body::Undecided => Reads::default(),
     }
@@ -67,11 +84,25 @@ impl Reads {
     }
 
     /// Returns all that is offered to a program that does not tell what it reads.
+    ///
+    /// The list of the owner's params is left out: each of them is offered by its name.
     pub(crate) fn offered(offer: Offer<'_>) -> Self {
+        let mut reads = Self::at([&FieldPath::default()], offer);
+        let spec = FieldPath::default().field("spec");
+        reads.fields.remove(&spec);
+        let members = offer.owner.object["spec"].as_object();
+        let names = members.into_iter().flat_map(serde_json::Map::keys);
+        let names = names.filter(|name| *name != "params");
+        reads.fields.extend(names.map(|name| spec.field(name)));
         Self {
             offered: true,
-            ..Self::at([&FieldPath::default()], offer)
+            ..reads
         }
+    }
+
+    /// Tells whether nothing is read.
+    pub fn is_empty(&self) -> bool {
+        self.params.is_empty() && self.fields.is_empty() && self.inputs.is_empty()
     }
 
     /// Tells whether a field of the owner, or something that it is part of, is read.
@@ -121,7 +152,7 @@ impl Reads {
     fn look_at_params(&mut self, below: &[Segment], offer: Offer<'_>) {
         match below {
             [Segment::Field(name), ..] => drop(self.params.insert(name.clone())),
-            _ => self.params.extend(offer.params.iter().cloned()),
+            _ => self.params.extend(offer.params()),
         }
     }
 
@@ -140,7 +171,7 @@ impl Reads {
         self.inputs.extend(read.map(|input| input.producer.clone()));
     }
 
-    fn look_at_owner(&mut self, below: &[Segment]) {
+    pub(crate) fn look_at_owner(&mut self, below: &[Segment]) {
         let metadata = FieldPath::default().field("metadata");
         let named = |depth: usize| match below.get(depth) {
             Some(Segment::Field(name)) => Some(name.as_str()),
@@ -157,8 +188,24 @@ impl Reads {
             }
             (Some("metadata"), Some(field)) if !is_content(field) => {}
             (Some("apiVersion" | "kind" | "status"), _) => {}
-            _ => self.add_field(below.iter().cloned().collect()),
+            _ => {
+                // A list is one value: its items have no names.
+                let names = below
+                    .iter()
+                    .take_while(|step| matches!(step, Segment::Field(_)));
+                self.add_field(names.cloned().collect());
+            }
         }
+    }
+
+    /// Takes away what another one reads too, and fields that share something with what it reads.
+    pub(crate) fn remove(&mut self, other: &Self) {
+        self.params.retain(|param| !other.params.contains(param));
+        self.inputs.retain(|input| !other.inputs.contains(input));
+        self.fields.retain(|field| {
+            let mut others = other.fields.iter();
+            !others.any(|other| other.starts_with(field) || field.starts_with(other))
+        });
     }
 
     /// Adds a field, unless something is read that it is part of.
@@ -306,10 +353,7 @@ mod tests {
                 &["field:spec.source.git.ref"],
             ),
             ("$(workload.spec.image)$", &["field:spec.image"]),
-            (
-                "$(workload.spec.env[0].value)$",
-                &["field:spec.env[0].value"],
-            ),
+            ("$(workload.spec.env[0].value)$", &["field:spec.env"]),
             (
                 "$(workload.spec.env[?(@.name=='A')].value)$",
                 &["field:spec.env"],

@@ -5,6 +5,7 @@
 mod explain;
 mod plan;
 mod question;
+mod reads;
 mod span;
 mod step;
 
@@ -14,6 +15,7 @@ use crate::selector;
 
 pub use explain::explain;
 pub use plan::Plan;
+pub use reads::reads;
 pub use step::{Action, NoTemplate, Selected, Skip, Step, Unmet};
 
 /// Says why an owner has no blueprint.

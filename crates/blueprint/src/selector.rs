@@ -90,7 +90,8 @@ impl Requirement<'_> {
         }
     }
 
-    fn holds(&self, owner: &Owner) -> Result<bool, Error> {
+    /// Tells whether it holds for an owner.
+    pub(crate) fn holds(&self, owner: &Owner) -> Result<bool, Error> {
         let operator = self.operator()?;
         match self.subject {
             Subject::Label(key) => {

@@ -82,7 +82,7 @@ impl Stamp<'_> {
             Body::Undecided => return Err(Error::Undecided),
         };
         let mut places = BTreeSet::new();
-        let object = interpolate_watched(body, &self.context(&self.owner.typed()), &mut places)?;
+        let object = interpolate_watched(body, &self.typed_context(), &mut places)?;
         let reads = self.offering(|offer| Reads::at(&places, offer));
         self.finish(object, reads)
     }
@@ -106,14 +106,20 @@ impl Stamp<'_> {
         Ok(Rendered { object, reads })
     }
 
-    fn offering(&self, read: impl FnOnce(Offer<'_>) -> Reads) -> Reads {
+    pub(crate) fn offering<T>(&self, read: impl FnOnce(Offer<'_>) -> T) -> T {
         let inputs: Vec<&Input> = self.inputs.iter().map(|(input, _)| *input).collect();
-        let params = self.params().keys().cloned().collect();
         read(Offer {
+            owner: self.owner,
             blueprint: self.blueprint,
-            params: &params,
+            resource: self.resource,
+            template: self.template,
             inputs: &inputs,
         })
+    }
+
+    /// Returns what `$(...)$` can refer to.
+    pub(crate) fn typed_context(&self) -> Value {
+        self.context(&self.owner.typed())
     }
 
     fn params(&self) -> Map<String, Value> {

@@ -1,11 +1,13 @@
 //! The five kinds of templates as one thing.
 
+use kube::core::ObjectMeta;
 use serde_json::Value;
 
+use crate::evaluate;
 use crate::model::{
-    ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate, ClusterSourceTemplate,
-    ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion, ObservedMatch, RetentionPolicy,
-    TemplateParam, TemplateSpec,
+    ArtifactTracing, ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate,
+    ClusterSourceTemplate, ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion,
+    ObservedMatch, RetentionPolicy, TemplateParam, TemplateSpec,
 };
 use crate::runs;
 
@@ -51,6 +53,8 @@ impl TemplateKind {
 pub struct Template {
     /// Its name.
     pub name: String,
+    /// Its generation, if it is stored in a cluster.
+    pub generation: Option<i64>,
     /// What is stamped.
     pub body: Body,
     /// Parameters with their defaults.
@@ -61,6 +65,8 @@ pub struct Template {
     pub lifecycle: Lifecycle,
     /// How many finished runs are kept, if each change makes a new one.
     pub retention: RetentionPolicy,
+    /// How to tell which inputs an output was made from.
+    pub tracing: ArtifactTracing,
     /// What is read from the stamped object; the kind of the template is the kind of this.
     pub output: OutputRule,
 }
@@ -110,9 +116,25 @@ impl Template {
         }
     }
 
-    fn new(name: Option<String>, spec: TemplateSpec, output: OutputRule) -> Self {
+    /// Returns the generation that a stamped object says was observed, at its declared or usual place.
+    pub fn observed_generation(&self, object: &Value) -> Option<i64> {
+        match &self.tracing.observed_generation_path {
+            Some(path) => evaluate::value(path, object).ok()?.as_i64(),
+            None => object.pointer("/status/observedGeneration")?.as_i64(),
+        }
+    }
+
+    /// Tells whether it vouches for the observed generation: once that is the object's generation, the
+    /// outputs are of that generation.
+    pub fn declares_observed_generation(&self) -> bool {
+        self.tracing.observed_generation_path.is_some()
+            || matches!(self.output, OutputRule::Completion(_))
+    }
+
+    fn new(metadata: ObjectMeta, spec: TemplateSpec, output: OutputRule) -> Self {
         Self {
-            name: name.unwrap_or_default(),
+            name: metadata.name.unwrap_or_default(),
+            generation: metadata.generation,
             body: match (spec.template, spec.ytt) {
                 (Some(template), None) => Body::Interpolated(template),
                 (None, Some(ytt)) => Body::Ytt(ytt),
@@ -124,6 +146,7 @@ impl Template {
                 .or_else(|| runs::default_rule(spec.lifecycle)),
             lifecycle: spec.lifecycle,
             retention: spec.retention_policy.unwrap_or_default(),
+            tracing: spec.artifact_tracing.unwrap_or_default(),
             output,
         }
     }
@@ -136,21 +159,21 @@ impl From<ClusterSourceTemplate> for Template {
             url: spec.url_path,
             revision: spec.revision_path,
         };
-        Self::new(template.metadata.name, spec.template, output)
+        Self::new(template.metadata, spec.template, output)
     }
 }
 
 impl From<ClusterImageTemplate> for Template {
     fn from(template: ClusterImageTemplate) -> Self {
         let output = OutputRule::Image(template.spec.image_path);
-        Self::new(template.metadata.name, template.spec.template, output)
+        Self::new(template.metadata, template.spec.template, output)
     }
 }
 
 impl From<ClusterConfigTemplate> for Template {
     fn from(template: ClusterConfigTemplate) -> Self {
         let output = OutputRule::Config(template.spec.config_path);
-        Self::new(template.metadata.name, template.spec.template, output)
+        Self::new(template.metadata, template.spec.template, output)
     }
 }
 
@@ -161,14 +184,14 @@ impl From<ClusterDeploymentTemplate> for Template {
             Some(completion) => OutputRule::Completion(completion),
             None => OutputRule::Matches(spec.observed_matches.unwrap_or_default()),
         };
-        Self::new(template.metadata.name, spec.template, output)
+        Self::new(template.metadata, spec.template, output)
     }
 }
 
 impl From<ClusterTemplate> for Template {
     fn from(template: ClusterTemplate) -> Self {
         Self::new(
-            template.metadata.name,
+            template.metadata,
             template.spec.template,
             OutputRule::Nothing,
         )

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::node::Node;
-use super::{Refusal, Rule};
+use super::{Refusal, Rule, tracing};
 use crate::go;
 use crate::template::TemplateKind;
 
@@ -17,6 +17,9 @@ pub(super) fn template(kind: TemplateKind, root: &Node<'_>) -> Vec<Refusal> {
     refusals.extend(retention(&spec));
     if kind == TemplateKind::Deployment {
         refusals.extend(observed(&spec));
+    }
+    if let Some(declared) = spec.get("artifactTracing") {
+        refusals.extend(tracing::tracing(&declared, spec.value.get("template")));
     }
     refusals
 }

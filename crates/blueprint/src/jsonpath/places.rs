@@ -1,8 +1,8 @@
 //! A path as seen from the object: where does it look?
 
-use super::JsonPath;
 use super::parse::{Block, Step};
-use crate::field_path::FieldPath;
+use super::{JsonPath, Outline};
+use crate::field_path::{FieldPath, Segment};
 
 /// Alternatives multiply; beyond this the path is said to look at what they are alternatives of.
 const MOST_PLACES: usize = 64;
@@ -20,6 +20,15 @@ impl JsonPath {
         blocks
             .flat_map(|steps| follow(steps, vec![FieldPath::default()]).places)
             .collect()
+    }
+
+    /// Returns where a path leads that takes none but names, and so leads to one place.
+    pub(crate) fn named_place(&self) -> Option<FieldPath> {
+        let named = |step| match step {
+            Outline::Field(name) => Some(Segment::Field(name.to_owned())),
+            Outline::Item(_) | Outline::Items | Outline::Where(..) => None,
+        };
+        self.outline()?.into_iter().map(named).collect()
     }
 }
 

@@ -177,6 +177,11 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "keep one",
     ),
     info(
+        "artifact-tracing",
+        "what a template says about tracing cannot be evaluated, or proves nothing",
+        "write it as the message says; see docs/lineage.md",
+    ),
+    info(
         "run-template-spec",
         "what a Runnable makes has no spec",
         "add `spec` to the template",

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Operator, schema};
+use super::{ArtifactTracing, Operator, schema};
 
 /// Stamps an object that gives a source.
 #[derive(Debug, Clone, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +124,9 @@ pub struct TemplateSpec {
     /// How many finished objects are kept, if each change makes a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_policy: Option<RetentionPolicy>,
+    /// How to tell which inputs an output was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_tracing: Option<ArtifactTracing>,
 }
 
 /// A parameter of a template.

@@ -6,4 +6,6 @@ mod fuzz_corpus;
 mod oracle;
 mod random;
 mod reach;
+mod reads;
+mod rules;
 mod selection;
