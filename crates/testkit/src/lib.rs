@@ -1,4 +1,4 @@
-//! For tests only: real servers on free ports, kubectl, programs written in Go, scratch directories.
+//! For tests only: real servers, kubectl, programs written in Go, scratch directories.
 //!
 //! A suite that needs something which may be absent asks for it here, and [`skip`]s when it is:
 //!
@@ -22,6 +22,7 @@ pub mod kube;
 pub mod kuttl;
 mod leash;
 mod places;
+pub mod postgres;
 mod seed;
 mod skips;
 

@@ -1,7 +1,7 @@
 //! Opening the databases, and bringing their tables up to date.
 
 use std::error::Error as Cause;
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,11 @@ impl Database {
 }
 
 async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
-    make_private(path).map_err(|source| Error::Open {
+    let alone = alone(path).await.and_then(|alone| {
+        make_private(path)?;
+        Ok(alone)
+    });
+    let alone = alone.map_err(|source| Error::Open {
         place: Arc::clone(place),
         hint: "its directory must exist and be writable",
         source: Arc::new(source),
@@ -62,6 +66,7 @@ async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
         .map_err(|source| Error::of(place, source))?;
     check(place, &writer, path).await?;
     migrated(place, SQLITE.run(&writer).await)?;
+    drop(alone);
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .acquire_timeout(BUSY)
@@ -69,15 +74,36 @@ async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
     Ok(Pools::Sqlite { writer, readers })
 }
 
+/// Waits until no other process makes or changes the tables; they wait until the lock is dropped.
+///
+/// The lock has a file of its own, for closing the ledger's would take SQLite's locks away.
+async fn alone(path: &Path) -> std::io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-lock");
+    let lock = private().truncate(false).open(name)?;
+    let waiting = async || loop {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(Duration::from_millis(20)).await,
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    };
+    tokio::time::timeout(BUSY, waiting()).await??;
+    Ok(lock)
+}
+
 /// Lets nobody but this user read the ledger.
 fn make_private(path: &Path) -> std::io::Result<()> {
-    let file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))
+    if path.exists() {
+        return std::fs::set_permissions(path, Permissions::from_mode(0o600));
+    }
+    private().create_new(true).open(path).map(drop)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(0o600);
+    options
 }
 
 async fn check(place: &Arc<str>, pool: &SqlitePool, path: &Path) -> Result<(), Error> {

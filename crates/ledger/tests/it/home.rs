@@ -1,0 +1,65 @@
+//! Where the ledger of a test lives.
+
+use std::path::PathBuf;
+
+use pathline_ledger::{Ledger, Location};
+use pathline_testkit::postgres::Server;
+use tempfile::TempDir;
+
+/// An empty place for a ledger, which every test has for itself.
+pub(crate) enum Home {
+    File(TempDir),
+    Postgres {
+        server: &'static Server,
+        url: String,
+    },
+}
+
+impl Home {
+    /// Makes a place for a file.
+    pub(crate) fn file() -> Self {
+        Self::File(tempfile::tempdir().unwrap())
+    }
+
+    /// Makes an empty database; nothing where PostgreSQL is not installed.
+    pub(crate) fn postgres() -> Option<Self> {
+        let server = Server::shared("the ledger on PostgreSQL")?;
+        let url = server.database();
+        Some(Self::Postgres { server, url })
+    }
+
+    /// Returns where the ledger is.
+    pub(crate) fn location(&self) -> Location {
+        match self {
+            Self::File(directory) => Location::File(path(directory)),
+            Self::Postgres { url, .. } => Location::Postgres(url.clone()),
+        }
+    }
+
+    /// Opens the ledger as another process would: with connections of its own.
+    pub(crate) async fn open(&self) -> anyhow::Result<Ledger> {
+        Ok(Ledger::open(&self.location()).await?)
+    }
+
+    /// Counts the rows of a table, behind the ledger's back.
+    pub(crate) async fn count(&self, table: &str) -> i64 {
+        let text = format!("select count(*) from {table}");
+        match self {
+            Self::File(directory) => {
+                let url = format!("sqlite://{}", path(directory).display());
+                let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+                let count = sqlx::query_scalar(sqlx::AssertSqlSafe(text));
+                let count = count.fetch_one(&pool).await.unwrap();
+                pool.close().await;
+                count
+            }
+            Self::Postgres { server, url } => {
+                server.sql(url, &text).unwrap().trim().parse().unwrap()
+            }
+        }
+    }
+}
+
+fn path(directory: &TempDir) -> PathBuf {
+    directory.path().join("ledger.db")
+}

@@ -1,0 +1,33 @@
+//! The ledger as its callers see it: every test here runs on SQLite and on a real PostgreSQL.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+/// Makes the named functions, `async fn(&Home) -> anyhow::Result<()>`, tests on both databases.
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $name() -> anyhow::Result<()> {
+                super::$name(&crate::home::Home::file()).await
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test]
+            async fn $name() -> anyhow::Result<()> {
+                match crate::home::Home::postgres() {
+                    Some(home) => super::$name(&home).await,
+                    None => Ok(()),
+                }
+            })+
+        }
+    };
+}
+
+mod home;
+mod story;
+
+mod containing;
+mod following;
+mod recording;
+mod together;
+mod tokens;
