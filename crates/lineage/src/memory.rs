@@ -34,6 +34,9 @@ pub(crate) struct Memory {
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
+    /// How many applies there were when the last snapshot was seen.
+    #[serde(default)]
+    looked: u64,
     /// The ids of inputs that the last snapshot's generation was seen with.
     carried: Vec<Option<InputsId>>,
     /// Whether there ever was an output; if so, its absence makes no sink of the resource.
@@ -206,9 +209,9 @@ impl Memory {
         self.records.last()
     }
 
-    /// Returns the last snapshot.
-    pub(crate) fn last_seen(&self) -> Option<&Snapshot> {
-        self.last.as_ref()
+    /// Returns the last snapshot, if it was seen since the last apply.
+    pub(crate) fn seen_since(&self) -> Option<&Snapshot> {
+        self.last.as_ref().filter(|_| self.looked == self.applies)
     }
 
     /// Tells whether there ever was an output.
@@ -244,6 +247,7 @@ impl Memory {
             forgotten,
             uids,
             last: _,
+            looked: _,
             carried: _,
             emits,
             current,
@@ -294,6 +298,7 @@ impl Memory {
             self.carried.push(snapshot.inputs_id.clone());
         }
         self.last = Some(snapshot.clone());
+        self.looked = self.applies;
         let mut records = self.records.iter_mut();
         let made = records.find(|it| it.is_of(&snapshot.uid, snapshot.generation));
         let carried = snapshot.inputs_id.as_ref();

@@ -9,6 +9,7 @@ mod controller;
 mod dice;
 mod history;
 mod object;
+mod waits;
 mod work;
 mod world;
 
@@ -55,6 +56,7 @@ fn nothing_proven_is_wrong_and_honest_controllers_are_believed() {
     assert!(proven.edges > histories, "{proven:?}");
     assert!(proven.settled > histories, "{proven:?}");
     assert!(proven.arrived > histories / 4, "{proven:?}");
+    assert!(proven.awaited > histories / 4, "{proven:?}");
 }
 
 #[test]

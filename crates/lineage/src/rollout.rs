@@ -1,6 +1,32 @@
 //! The last mile: does that run which a final resource says it made?
+//!
+//! [`Below`] collects what lies below a stamped object, a few bytes a pod, in any order; [`judge`]
+//! says how far it is. Rolled out means: the new revision is complete at the current generation, and
+//! the old one is gone. Nothing here does I/O.
+//!
+//! Read on in this order: `object` (what is kept of an object), `pods` (what is kept of pods),
+//! `judging` (which rule is for which kind), and the kinds.
+
+mod below;
+mod controllers;
+mod flux;
+mod images;
+mod job;
+mod judging;
+mod knative;
+mod object;
+mod owner_chain;
+mod pod;
+mod pods;
+mod process;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::below::Below;
+pub use self::flux::{Reference, inventory};
+pub use self::judging::{judge, judge_selected};
+pub use self::object::Object;
+pub use self::owner_chain::{OwnerReference, Step, climb};
 
 /// How far the last mile of a final resource is, judged on one object at one generation.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -42,5 +68,34 @@ impl Rollout {
     /// What was judged on an older generation, or on another object, says nothing.
     pub fn is_about(&self, uid: &str, generation: Option<i64>) -> bool {
         self.uid == uid && self.generation >= generation
+    }
+}
+
+impl Stage {
+    /// Returns what can be said of two last miles together: one that failed tells most, then one
+    /// that is not done.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let rank = |stage: &Self| match stage {
+            Self::None => 0,
+            Self::Done => 1,
+            Self::Progressing { .. } => 2,
+            Self::Failed { .. } => 3,
+        };
+        if rank(&other) > rank(&self) {
+            other
+        } else {
+            self
+        }
+    }
+
+    fn progressing(why: impl Into<String>) -> Self {
+        Self::Progressing { why: why.into() }
+    }
+
+    fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed {
+            reason: reason.into(),
+        }
     }
 }

@@ -108,6 +108,7 @@ impl State {
             && self.owner == other.owner
             && self.memories.len() == other.memories.len()
             && pairs.all(|(one, two)| one.0 == two.0 && one.1.concludes_the_same(two.1))
+            && self.promises_the_same(other)
     }
 
     /// Returns the path that is followed.

@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use super::controller::Controller;
-use super::world::World;
+use super::waits;
+use super::world::{Part, World};
 use crate::artifact::{Artifact, ArtifactId};
 use crate::derivation::{Derivation, Edge};
 use crate::origin::Origin;
@@ -17,6 +18,7 @@ pub(super) struct Counts {
     pub(super) edges: u64,
     pub(super) settled: u64,
     pub(super) arrived: u64,
+    pub(super) awaited: u64,
 }
 
 impl AddAssign for Counts {
@@ -24,12 +26,19 @@ impl AddAssign for Counts {
         self.edges += other.edges;
         self.settled += other.settled;
         self.arrived += other.arrived;
+        self.awaited += other.awaited;
     }
 }
 
 /// Pathline said something that is not so.
 #[derive(Debug)]
 pub(super) struct Fault(String);
+
+impl Fault {
+    pub(super) fn new(said: String) -> Self {
+        Self(said)
+    }
+}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,20 +60,39 @@ pub(super) fn proven(world: &World, counts: &mut Counts) -> Result<(), Fault> {
             continue;
         }
         counts.arrived += 1;
-        for target in world.state.chain().targets(&origin) {
-            let made = world.state.current(&target.name);
-            let output = made.and_then(|it| it.output.as_ref()).map(Artifact::id);
-            let part = index_of(world, &target.name);
-            let really = output.is_some_and(|it| goes_back(world, part, it, &origin, value.id()));
-            if !really {
-                return Err(Fault(format!(
-                    "{origin} has not arrived in {}",
-                    target.name
-                )));
-            }
+        really_arrived(world, &origin, value)?;
+    }
+    Ok(())
+}
+
+/// Checks that everything an origin flows into was really made from a value of it.
+pub(super) fn really_arrived(
+    world: &World,
+    origin: &Origin,
+    value: &Artifact,
+) -> Result<(), Fault> {
+    for target in world.state.chain().targets(origin) {
+        let made = world.state.current(&target.name);
+        let output = made.and_then(|it| it.output.as_ref()).map(Artifact::id);
+        let part = index_of(world, &target.name);
+        let really = output.is_some_and(|it| goes_back(world, part, it, origin, value.id()));
+        if !really {
+            let target = &target.name;
+            return Err(Fault(format!("{origin} has not arrived in {target}")));
         }
     }
     Ok(())
+}
+
+/// Tells whether everything that a part makes can be proven, sooner or later.
+pub(super) fn is_certain(part: &Part) -> bool {
+    let all_named = part.named.len() == part.params.len() + part.upstream.len();
+    let rules = part.controller != Controller::Correlated || all_named;
+    part.controller.is_provable()
+        && rules
+        && !part.disputed
+        && !part.mutable
+        && !part.second_template
 }
 
 fn derivation(world: &World, index: usize, made: &Derivation) -> Result<u64, Fault> {
@@ -131,7 +159,7 @@ fn goes_back(
 }
 
 /// Checks that what well-behaved controllers made is proven once everything has settled.
-pub(super) fn settled(world: &World, counts: &mut Counts) -> Result<(), Fault> {
+pub(super) fn settled(world: &mut World, counts: &mut Counts) -> Result<(), Fault> {
     let mut doubtful = BTreeSet::new();
     for (index, part) in world.parts.iter().enumerate() {
         let last = part.objects.last();
@@ -172,6 +200,7 @@ pub(super) fn settled(world: &World, counts: &mut Counts) -> Result<(), Fault> {
     }
     if doubtful.is_empty() {
         arrived(world)?;
+        waits::ended(world)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::check::{self, Counts, Fault};
 use super::controller::Controller;
 use super::object::{self, Held, Object, Status};
+use super::waits;
 use super::world::{PARAMS, World};
 use crate::artifact::Artifact;
 use crate::clauses::Clause;
@@ -29,13 +30,17 @@ pub(super) fn tell(seed: u64) -> String {
 
 fn play(world: &mut World, dropped: Option<Clause>) -> Result<Counts, Fault> {
     let mut counts = Counts::default();
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         world.step(dropped);
         check::proven(world, &mut counts)?;
+        if dropped.is_none() {
+            counts.awaited += waits::told(world, step)?;
+        }
     }
     world.settle();
     check::proven(world, &mut counts)?;
     if dropped.is_none() {
+        counts.awaited += waits::told(world, STEPS)?;
         check::settled(world, &mut counts)?;
     }
     Ok(counts)

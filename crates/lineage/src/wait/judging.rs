@@ -84,7 +84,10 @@ impl<'a> Judging<'a> {
             return self.run(&targets, position);
         }
         if self.is_newest(value) && state.is_settled() {
-            return Verdict::Unproven(self.mend(value, &arrival));
+            let mend = self.mend(value, &arrival);
+            if !mend.is_empty() {
+                return Verdict::Unproven(mend);
+            }
         }
         let missing = arrival.missing.iter().map(|it| self.tell(value, it));
         Verdict::Waiting(vec![position(missing.collect())])

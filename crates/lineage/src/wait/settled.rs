@@ -18,13 +18,20 @@ impl State {
         !resources.is_empty() && resources.iter().all(|it| self.has_settled(it))
     }
 
+    /// Tells whether two leave the same open to those who wait.
+    pub(crate) fn promises_the_same(&self, other: &Self) -> bool {
+        let mut resources = self.chain().resources().iter();
+        self.is_settled() == other.is_settled()
+            && resources.all(|it| self.is_unhealthy(&it.name) == other.is_unhealthy(&it.name))
+    }
+
     /// Tells whether the object of a resource says of its last apply that it failed.
     pub(crate) fn is_unhealthy(&self, resource: &str) -> bool {
         let declared = self.chain().get(resource);
         let Some((declared, memory)) = declared.zip(self.recollect(resource)) else {
             return false;
         };
-        let seen = memory.last_seen().zip(memory.last_apply());
+        let seen = memory.seen_since().zip(memory.last_apply());
         seen.is_some_and(|(seen, applied)| {
             let shows_apply = seen.uid == applied.uid && seen.generation >= applied.generation;
             let failed = seen.health == Health::False;
@@ -41,6 +48,7 @@ impl State {
         };
         let passed_through = applied.uid.is_empty();
         self.is_up_to_date(resource, applied)
+            && memory.current().is_some()
             && (passed_through || is_done(&resource.tracing, memory, applied))
     }
 
@@ -60,10 +68,18 @@ impl State {
 }
 
 fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record) -> bool {
-    let Some(seen) = memory.last_seen() else {
+    let Some(seen) = memory.seen_since() else {
         return false;
     };
-    let shows_apply = seen.uid == applied.uid && seen.generation >= applied.generation;
+    // What somebody else changed will be applied again.
+    let is_ours = match seen.held {
+        Some(held) => held,
+        None => seen.generation == applied.generation,
+    };
+    let shows_apply = seen.uid == applied.uid
+        && seen.template == applied.template
+        && seen.generation >= applied.generation
+        && is_ours;
     let misses = memory.emits() && seen.output.is_none();
     let rules = tracing.rules.iter().all(|rule| seen.matched.contains(rule));
     shows_apply

@@ -8,6 +8,8 @@ mod arrival;
 mod bad_input;
 mod evidence;
 mod paths;
+mod rollout;
+mod rollout_properties;
 mod seed;
 mod story;
 mod support;

@@ -1,0 +1,174 @@
+//! What is kept of an object on a last mile.
+
+use serde_json::{Map, Value};
+
+use super::pod::controller_of;
+
+/// The fields of `spec` that rules read.
+const SPEC: [&str; 6] = [
+    "replicas",
+    "paused",
+    "suspend",
+    "completions",
+    "parallelism",
+    "updateStrategy",
+];
+/// The longest text in a status that is kept, in characters.
+const TEXT: usize = 1024;
+
+/// What is kept of an object on a last mile: who it is, who controls it, what it says of itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+    /// The uid.
+    pub uid: String,
+    /// The generation, where the kind has one.
+    pub generation: Option<i64>,
+    /// The uid of the object that controls it.
+    pub controller: Option<String>,
+    /// The number that a Deployment and its current replica set share.
+    pub(super) revision: Option<String>,
+    /// The images of the containers of its pod template.
+    pub(super) images: Vec<String>,
+    spec: Map<String, Value>,
+    status: Value,
+}
+
+impl Object {
+    /// Keeps what rules read of an object.
+    pub fn read(object: &Value) -> Self {
+        let text = |pointer: &str| {
+            let found = object.pointer(pointer).and_then(Value::as_str);
+            found.unwrap_or_default().to_owned()
+        };
+        let api_version = text("/apiVersion");
+        let group = api_version.rsplit_once('/').map(|(group, _)| group);
+        let revision = object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision");
+        let spec = object.get("spec").and_then(Value::as_object);
+        let kept = spec
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| SPEC.contains(&name.as_str()));
+        Self {
+            group: group.unwrap_or_default().to_owned(),
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+            uid: text("/metadata/uid"),
+            generation: object
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64),
+            controller: controller_of(object).map(str::to_owned),
+            revision: revision.and_then(Value::as_str).map(str::to_owned),
+            images: images(object),
+            spec: kept
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            status: object.get("status").map(shortened).unwrap_or_default(),
+        }
+    }
+
+    /// Returns kind and name, for people.
+    pub(super) fn title(&self) -> String {
+        format!("{} `{}`", self.kind, self.name)
+    }
+
+    /// Returns a field of the spec.
+    pub(super) fn spec(&self, name: &str) -> Option<&Value> {
+        self.spec.get(name)
+    }
+
+    /// Returns a field of the status.
+    pub(super) fn status(&self, pointer: &str) -> Option<&Value> {
+        self.status.pointer(pointer)
+    }
+
+    /// Returns a number of the status; 0 if it is absent, as Kubernetes leaves zeros out.
+    pub(super) fn count(&self, name: &str) -> i64 {
+        let count = self.status.get(name).and_then(Value::as_i64);
+        count.unwrap_or_default()
+    }
+
+    /// Returns a text of the status.
+    pub(super) fn text(&self, pointer: &str) -> &str {
+        let text = self.status.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default()
+    }
+
+    /// Returns a condition.
+    pub(super) fn condition(&self, named: &str) -> Option<Condition<'_>> {
+        let conditions = self.status.get("conditions")?.as_array()?;
+        let found = conditions.iter().find(|it| it["type"] == named)?;
+        let text = |name: &str| found[name].as_str().unwrap_or_default();
+        Some(Condition {
+            status: text("status"),
+            reason: text("reason"),
+            message: text("message"),
+            generation: found["observedGeneration"].as_i64(),
+        })
+    }
+
+    /// Tells whether the object says that it observed its generation.
+    pub(super) fn has_observed(&self) -> bool {
+        let observed = self
+            .status
+            .get("observedGeneration")
+            .and_then(Value::as_i64);
+        observed.is_some() && observed == self.generation
+    }
+}
+
+/// A condition of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Condition<'a> {
+    pub(super) status: &'a str,
+    pub(super) reason: &'a str,
+    pub(super) message: &'a str,
+    pub(super) generation: Option<i64>,
+}
+
+impl Condition<'_> {
+    /// Says what it says, for people.
+    pub(super) fn told(self) -> String {
+        match (self.reason, self.message) {
+            ("", message) => message.to_owned(),
+            (reason, "") => reason.to_owned(),
+            (reason, message) => format!("{reason}: {message}"),
+        }
+    }
+}
+
+fn images(object: &Value) -> Vec<String> {
+    let template = object.pointer("/spec/template/spec");
+    let template = template.or_else(|| object.get("spec"));
+    let containers = template
+        .and_then(|it| it.get("containers"))
+        .and_then(Value::as_array);
+    let images = containers.into_iter().flatten();
+    let images = images.filter_map(|it| it.get("image")?.as_str());
+    images.map(str::to_owned).collect()
+}
+
+/// Copies a status, its texts cut where nobody would read on.
+fn shortened(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.chars().count() > TEXT => {
+            Value::from(text.chars().take(TEXT).collect::<String>())
+        }
+        Value::Array(list) => list.iter().map(shortened).collect(),
+        Value::Object(map) => {
+            let fields = map.iter();
+            fields
+                .map(|(name, value)| (name.clone(), shortened(value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}

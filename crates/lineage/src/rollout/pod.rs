@@ -1,0 +1,129 @@
+//! What a pod says: which revision it is of, what it runs, whether it is ready or crashes.
+
+use serde_json::Value;
+
+/// From how many restarts on a crash loop is a failure.
+const RESTARTS: i64 = 3;
+/// How much of a container's last message is told, in characters.
+const MESSAGE: usize = 300;
+
+/// What one pod says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pod {
+    pub(super) controller: String,
+    /// What controllers that have no replica sets call a revision.
+    pub(super) revision: String,
+    pub(super) containers: Vec<Container>,
+    pub(super) ready: bool,
+    /// Why it will not run without a change.
+    pub(super) crash: Option<String>,
+    /// Why it does not run yet.
+    pub(super) trouble: Option<String>,
+}
+
+/// What one container should run, and runs.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Container {
+    /// As the pod asks for it.
+    pub(super) image: String,
+    /// As the node says; empty while it does not run.
+    pub(super) image_id: String,
+}
+
+/// Returns the uid of the object that controls another.
+pub(super) fn controller_of(object: &Value) -> Option<&str> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let controller = owners.iter().find(|it| it["controller"] == true)?;
+    controller["uid"].as_str()
+}
+
+impl Pod {
+    pub(super) fn read(pod: &Value) -> Self {
+        let label = pod.pointer("/metadata/labels/controller-revision-hash");
+        let deleted = pod.pointer("/metadata/deletionTimestamp").is_some();
+        let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
+        let mut conditions = conditions.into_iter().flatten();
+        let ready = conditions.any(|it| it["type"] == "Ready" && it["status"] == "True");
+        let finished = pod.pointer("/status/phase") == Some(&Value::from("Succeeded"));
+        Self {
+            controller: controller_of(pod).unwrap_or_default().to_owned(),
+            revision: label.and_then(Value::as_str).unwrap_or_default().to_owned(),
+            containers: containers(pod),
+            ready: (ready || finished) && !deleted,
+            crash: crash(pod).filter(|_| !deleted),
+            trouble: trouble(pod).filter(|_| !deleted),
+        }
+    }
+}
+
+fn containers(pod: &Value) -> Vec<Container> {
+    let spec = pod.pointer("/spec/containers").and_then(Value::as_array);
+    let mut containers: Vec<_> = spec
+        .into_iter()
+        .flatten()
+        .map(|container| {
+            let status = statuses(pod, "containerStatuses");
+            let status = status.iter().find(|it| it["name"] == container["name"]);
+            let image_id = status.and_then(|it| it["imageID"].as_str());
+            Container {
+                image: container["image"].as_str().unwrap_or_default().to_owned(),
+                image_id: image_id.unwrap_or_default().to_owned(),
+            }
+        })
+        .collect();
+    containers.sort();
+    containers
+}
+
+fn statuses<'a>(pod: &'a Value, list: &str) -> &'a [Value] {
+    let statuses = pod.get("status").and_then(|it| it.get(list));
+    statuses
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn all_statuses(pod: &Value) -> impl Iterator<Item = &Value> {
+    let init = statuses(pod, "initContainerStatuses").iter();
+    init.chain(statuses(pod, "containerStatuses"))
+}
+
+/// Returns the reason that a pod gives for a crash loop, or for having failed.
+fn crash(pod: &Value) -> Option<String> {
+    let pod_name = pod.pointer("/metadata/name").and_then(Value::as_str);
+    let pod_name = pod_name.unwrap_or_default();
+    let looping = all_statuses(pod).find(|it| {
+        let waits = it.pointer("/state/waiting/reason") == Some(&Value::from("CrashLoopBackOff"));
+        waits && it["restartCount"].as_i64().unwrap_or_default() >= RESTARTS
+    });
+    looping.map(|status| {
+        let container = status["name"].as_str().unwrap_or_default();
+        let restarts = status["restartCount"].as_i64().unwrap_or_default();
+        let last = &status["lastState"]["terminated"];
+        let code = last["exitCode"].as_i64();
+        let code = code.map_or_else(|| "an unknown code".to_owned(), |code| format!("exit code {code}"));
+        let said = last["message"].as_str().filter(|it| !it.trim().is_empty());
+        let said = said.or_else(|| last["reason"].as_str()).unwrap_or_default();
+        let said: String = said.trim().chars().take(MESSAGE).collect();
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        format!("container `{container}` of pod `{pod_name}` crashed {restarts} times, last with {code}{said}")
+    })
+}
+
+/// Returns why a container does not run yet.
+fn trouble(pod: &Value) -> Option<String> {
+    let usual = ["ContainerCreating", "PodInitializing"];
+    all_statuses(pod).find_map(|status| {
+        let waiting = &status["state"]["waiting"];
+        let reason = waiting["reason"]
+            .as_str()
+            .filter(|it| !usual.contains(it))?;
+        let message = waiting["message"].as_str().unwrap_or_default();
+        let message: String = message.chars().take(MESSAGE).collect();
+        let container = status["name"].as_str().unwrap_or_default();
+        Some(
+            format!("container `{container}` waits: {reason} {message}")
+                .trim_end()
+                .to_owned(),
+        )
+    })
+}

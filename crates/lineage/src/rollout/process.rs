@@ -1,0 +1,41 @@
+//! Processes of the embedded cluster.
+
+use serde_json::Value;
+
+use super::Stage;
+use super::object::Object;
+
+/// From how many restarts on a process that ends is a failure.
+const RESTARTS: i64 = 3;
+/// How many of its last lines are told.
+const LINES: usize = 3;
+
+pub(super) fn process(object: &Object) -> Stage {
+    let generation = object.generation.unwrap_or_default();
+    if !object.has_observed() {
+        return Stage::progressing(format!("generation {generation} has not been started yet"));
+    }
+    let ready = object
+        .condition("Ready")
+        .filter(|it| it.generation == object.generation);
+    let told = ready.map(|it| it.told()).unwrap_or_default();
+    let running = object.status("/running/generation").and_then(Value::as_i64);
+    if ready.is_some_and(|it| it.status == "True") && running == Some(generation) {
+        return Stage::Done;
+    }
+    let restarts = object.count("restarts");
+    if restarts >= RESTARTS && running.is_none() {
+        let log = object.text("/logTail").trim_end();
+        let lines: Vec<_> = log.lines().rev().take(LINES).collect();
+        let lines: Vec<_> = lines.into_iter().rev().collect();
+        let log = if lines.is_empty() {
+            String::new()
+        } else {
+            format!("; it said: {}", lines.join(" / "))
+        };
+        return Stage::failed(format!(
+            "it was started again {restarts} times: {told}{log}"
+        ));
+    }
+    Stage::progressing(told)
+}
