@@ -71,12 +71,14 @@ const WALK: [&str; 5] = [
      select derivation.id, derivation.resource, best.proven, derivation.since, derivation.until, \
        best.ended, ",
     ", ",
-    " from (select walk.*, row_number() over \
-       (partition by derivation order by ended desc, proven desc) as place from walk) best \
+    " from (select derivation, proven, ended from \
+       (select walk.*, row_number() over \
+         (partition by derivation order by ended desc, proven desc) as place from walk) ranked \
+       where place = 1 and derivation < $2 order by derivation desc limit $3) best \
      join derivation on derivation.id = best.derivation \
      join owner on owner.id = derivation.owner \
      left join artifact on artifact.id = derivation.output \
-     where best.place = 1 and derivation.id < $2 order by derivation.id desc limit $3",
+     order by best.derivation desc",
 ];
 
 /// Where it has got to
@@ -103,7 +105,7 @@ impl Ledger {
     }
 }
 
-/// Returns the question, for the plans of which there is a test.
+/// Returns the question for everything that lies on the way from some artifacts.
 pub(crate) fn walk(dialect: Dialect, starts: &[i64], before: i64, rows: i64) -> Statement {
     let [begin, or_into, along, comma, end] = WALK;
     let is_start = dialect.is_in_first();

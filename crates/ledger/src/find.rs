@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use pathline_lineage::{Artifact, Kind};
 
-use crate::database::{Session, sql_of_parts};
+use crate::database::{Session, Statement, sql_of_parts};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lookup;
@@ -55,8 +55,15 @@ pub(crate) async fn find(
     kind: Kind,
     text: &str,
 ) -> Result<Vec<Found>, Error> {
+    let mut found: Vec<Found> = session.all(candidates(kind, text)).await?;
+    found.retain(|it| it.artifact.is_named(kind, text));
+    Ok(found)
+}
+
+/// Returns the question for the artifacts that a text may name.
+pub(crate) fn candidates(kind: Kind, text: &str) -> Statement {
     let range = lookup::range(kind, text);
-    let asked = sql_of_parts(&[
+    sql_of_parts(&[
         "select artifact.id, artifact.first_seen, ",
         ARTIFACT,
         " from artifact where kind = $1 and lookup between $2 and $3 order by lookup limit $4",
@@ -64,8 +71,5 @@ pub(crate) async fn find(
     .bind(lookup::kind(kind))
     .bind(&range.first)
     .bind(&range.last)
-    .bind(MOST);
-    let mut found: Vec<Found> = session.all(asked).await?;
-    found.retain(|it| it.artifact.is_named(kind, text));
-    Ok(found)
+    .bind(MOST)
 }

@@ -1,5 +1,6 @@
 //! The handle to the ledger.
 
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -141,6 +142,14 @@ impl Ledger {
     /// Rings whenever a token was made or revoked, by whichever process.
     pub fn token_bell(&self) -> watch::Receiver<u64> {
         self.shared.followers.token_bell.subscribe()
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger")
+            .field("place", self.database().place())
+            .finish_non_exhaustive()
     }
 }
 

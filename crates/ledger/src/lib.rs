@@ -27,6 +27,8 @@ mod crier;
 mod database;
 mod error;
 mod find;
+#[cfg(test)]
+mod full;
 mod history;
 mod ledger;
 mod location;
@@ -34,6 +36,8 @@ mod lookup;
 mod owners;
 mod page;
 mod rows;
+#[cfg(test)]
+mod scale;
 mod scope;
 mod tokens;
 mod writer;

@@ -83,9 +83,18 @@ impl Server {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn sql(&self, url: &str, text: &str) -> Result<String> {
-        let (_, name) = url.rsplit_once("/test_").context("no URL of this server")?;
-        let number = name.split('?').next().unwrap_or_default();
-        self.psql(&format!("test_{number}"), text)
+        self.psql(name_in(url), text)
+    }
+
+    /// Removes a database of a URL, for those that hold very much.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn drop_database(&self, url: &str) {
+        let text = format!("drop database {} with (force)", name_in(url));
+        let dropped = self.psql("postgres", &text);
+        dropped.unwrap_or_else(|error| panic!("cannot drop a database: {error:#}"));
     }
 
     /// Stops the server at once, as a crash would: nobody is waited for.
@@ -223,6 +232,13 @@ fn find_programs() -> Option<PathBuf> {
     let path = crate::setting("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).collect::<Vec<_>>();
     debian.into_iter().rev().chain(on_path).find(is_complete)
+}
+
+/// Returns the name of the database in a URL that [`Server::database`] returned.
+fn name_in(url: &str) -> &str {
+    let after = url.find("/test_").map(|slash| &url[slash + 1..]);
+    let after = after.expect("a URL of this server");
+    after.split('?').next().unwrap_or(after)
 }
 
 fn run(command: &mut Command) -> Result<String> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqlitePool};
 
 use super::{Database, PATIENCE, Pools};
 use crate::error::Error;
@@ -24,6 +24,8 @@ const BUSY: Duration = Duration::from_secs(10);
 /// How many may read a file at the same time, and how many talk to PostgreSQL.
 const READERS: u32 = 4;
 const CONNECTIONS: u32 = 10;
+/// A connection that was used this long ago is believed to be still there.
+const FRESH: Duration = Duration::from_secs(1);
 /// Up to this size a file is read once when it is opened, to see whether it is sound.
 const CHECKED_BYTES: u64 = 256 << 20;
 
@@ -138,6 +140,15 @@ async fn open_postgres(place: &Arc<str>, url: &str) -> Result<Pools, Error> {
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(PATIENCE)
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .connect_with(options)
         .await
         .map_err(|source| {

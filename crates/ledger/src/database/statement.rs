@@ -37,6 +37,16 @@ pub(crate) fn sql_of_parts(parts: &[&'static str]) -> Statement {
 }
 
 impl Statement {
+    /// Returns the question how this would be answered.
+    #[cfg(test)]
+    pub(crate) fn explained(self, how: &str) -> Self {
+        let text = format!("{how} {}", self.text.as_str());
+        Self {
+            text: AssertSqlSafe(text).into_sql_str(),
+            ..self
+        }
+    }
+
     /// Gives the next placeholder its value.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());

@@ -26,6 +26,7 @@ macro_rules! on_both {
 mod home;
 mod story;
 
+mod bad_input;
 mod containing;
 mod following;
 mod recording;

@@ -1,0 +1,66 @@
+//! How a database answers questions.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use sqlx::types::Json;
+
+use crate::database::{Dialect, Session, Statement};
+
+/// The steps of some answers.
+#[derive(Default)]
+pub(super) struct Plan {
+    steps: BTreeSet<String>,
+    rows: f64,
+}
+
+impl Plan {
+    /// Adds how a question is answered.
+    pub(super) async fn add(&mut self, session: &mut Session, asked: Statement) {
+        match session.dialect() {
+            Dialect::Sqlite => {
+                let asked = asked.explained("explain query plan");
+                let rows: Vec<(i64, i64, i64, String)> = session.all(asked).await.unwrap();
+                let scans = rows.into_iter().map(|(.., detail)| detail);
+                self.steps.extend(scans.filter(|it| it.starts_with("S")));
+            }
+            Dialect::Postgres => {
+                let asked = asked.explained("explain (analyze, format json)");
+                let (plan,): (Json<Value>,) = session.only(asked).await.unwrap();
+                self.walk(&plan[0]["Plan"]);
+            }
+        }
+    }
+
+    /// Returns each step once, in alphabetical order.
+    pub(super) fn steps(&self) -> String {
+        let steps: Vec<&str> = self.steps.iter().map(String::as_str).collect();
+        steps.join("\n")
+    }
+
+    /// Returns how many rows all steps together gave.
+    pub(super) fn rows_visited(&self) -> f64 {
+        self.rows
+    }
+
+    /// Takes note of tables and indexes only: in which way an index is read is PostgreSQL's affair.
+    fn walk(&mut self, node: &Value) {
+        let text = |key: &str| node[key].as_str().unwrap_or_default();
+        let kind = text("Node Type");
+        match kind {
+            "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => {
+                self.steps.insert(format!("index {}", text("Index Name")));
+            }
+            "Seq Scan" => {
+                self.steps
+                    .insert(format!("all of {}", text("Relation Name")));
+            }
+            _ => {}
+        }
+        let number = |key: &str| node[key].as_f64().unwrap_or_default();
+        self.rows += number("Actual Rows") * number("Actual Loops");
+        for child in node["Plans"].as_array().into_iter().flatten() {
+            self.walk(child);
+        }
+    }
+}
