@@ -10,6 +10,7 @@
     reason = "a literal is given away at the call"
 )]
 
+mod server;
 mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,51 +25,54 @@ use pathline_engine::{Engine, Options, crds};
 use pathline_testkit::seed;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::server::Server;
 use self::way::Way;
 use crate::world::{install, test_kind};
 
 const WORKLOADS: [&str; 3] = ["calm", "storm", "wind"];
 
-/// How long everything goes wrong.
-const STORM: Duration = Duration::from_secs(8);
+/// How long everything goes wrong, before and after the server is stopped for certain.
+const HALF_A_STORM: Duration = Duration::from_secs(4);
 
 /// How long the end may take; a loaded machine gets all the time it needs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_or_made_twice_in_a_storm() {
-    let mut random = Random(seed("faults"));
     let directory = tempfile::tempdir().unwrap();
-    let way = Way::open(&directory.path().join("cluster")).await;
+    let server = Server::embedded(&directory.path().join("cluster")).await;
+    weather(server, directory.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_or_made_twice_in_a_storm_on_a_real_api_server() {
+    let suite = "faults on a real API server";
+    let Some(server) = Server::real(suite).await else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    weather(server, directory.path()).await;
+}
+
+async fn weather(server: Server, directory: &Path) {
+    let mut random = Random(seed("faults"));
+    let way = Way::to(server);
     let client = way.client().unwrap();
     crds::install(&client).await.unwrap();
     install(&client, test_kind("Test", "tests")).await;
     set_up(&client).await;
-    let mut engine = start_engine(&way, directory.path());
+    let mut engine = start_engine(&way, directory);
     until_all_show(&way, "first").await;
     let before = uids(&way, "-fetch").await;
 
     way.set_calm(false);
     let flipping = tokio::spawn(flip(way.clone()));
-    let end = Instant::now() + STORM;
-    while Instant::now() < end {
-        sleep(Duration::from_millis(200 + random.below(700))).await;
-        match random.below(3) {
-            0 => {
-                engine.shutdown_background();
-                engine = start_engine(&way, directory.path());
-            }
-            1 => {
-                way.stop().await;
-                sleep(Duration::from_millis(random.below(300))).await;
-                way.start().await;
-            }
-            _ => {}
-        }
-    }
+    engine = storm(&way, directory, engine, &mut random).await;
+    restart(&way, &mut random).await;
+    engine = storm(&way, directory, engine, &mut random).await;
     flipping.abort();
     let _ = flipping.await;
     way.set_calm(true);
@@ -97,7 +101,35 @@ async fn nothing_is_lost_or_made_twice_in_a_storm() {
         "at least first and last were built: {seen:?}"
     );
     engine.shutdown_background();
-    way.stop().await;
+    way.server.stop().await;
+}
+
+/// Kills the engine, and stops the server where that is quick, now and then; returns the last engine.
+async fn storm(
+    way: &Arc<Way>,
+    directory: &Path,
+    mut engine: Runtime,
+    random: &mut Random,
+) -> Runtime {
+    let end = Instant::now() + HALF_A_STORM;
+    while Instant::now() < end {
+        sleep(Duration::from_millis(200 + random.below(700))).await;
+        match random.below(3) {
+            0 => {
+                engine.shutdown_background();
+                engine = start_engine(way, directory);
+            }
+            1 if way.server.is_quick() => restart(way, random).await,
+            _ => {}
+        }
+    }
+    engine
+}
+
+async fn restart(way: &Way, random: &mut Random) {
+    way.server.stop().await;
+    sleep(Duration::from_millis(random.below(300))).await;
+    way.server.start().await;
 }
 
 /// Runs an engine on a runtime of its own, so that all of it dies at once when that goes.
@@ -116,8 +148,8 @@ async fn flip(way: Arc<Way>) {
     for revision in ["one", "two"].into_iter().cycle() {
         if let Some(client) = way.client() {
             let template = fetch_template(revision);
-            // The cluster may stop at any moment.
-            let _ = try_apply(&client, template).await;
+            // The server may stop at any moment, and then not even refuse.
+            let _ = timeout(Duration::from_secs(5), try_apply(&client, template)).await;
         }
         sleep(Duration::from_millis(100)).await;
     }

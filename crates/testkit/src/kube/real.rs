@@ -22,6 +22,7 @@ use crate::{Leash, setting, skip};
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
+const NOT_OURS: &str = "the cluster was there before, its API server is not ours to stop";
 
 static SHARED: OnceCell<RealCluster> = OnceCell::const_new();
 
@@ -59,7 +60,9 @@ pub struct RealCluster {
     kubeconfig: PathBuf,
     kubectl: PathBuf,
     cache: PathBuf,
-    _leash: Leash,
+    /// Nothing if the cluster was there already.
+    api_server: Option<Started>,
+    leash: Leash,
 }
 
 impl RealCluster {
@@ -126,19 +129,58 @@ impl RealCluster {
         )
     }
 
+    /// Says whether the API server was started here, so that it can be stopped.
+    pub fn can_stop(&self) -> bool {
+        self.api_server.is_some()
+    }
+
+    /// Kills the API server, as a crash would, and waits until it is gone.
+    ///
+    /// # Errors
+    /// If it was not started here.
+    pub fn stop_api_server(&self) -> Result<()> {
+        let api_server = self.api_server.as_ref();
+        api_server.context(NOT_OURS)?.kill()
+    }
+
+    /// Starts the API server again, at the same address, and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it was not started here, or does not come up.
+    pub async fn start_api_server(&self) -> Result<()> {
+        let api_server = self.api_server.as_ref().context(NOT_OURS)?;
+        let client = self.client().await?;
+        // Its port may have been given to a connection of somebody else for a moment.
+        let mut attempts = 3;
+        loop {
+            attempts -= 1;
+            api_server.start_again(&self.leash)?;
+            match until_ready(&client, &[api_server]).await {
+                Err(error) if attempts > 0 => tracing::warn!("starting once more: {error:#}"),
+                result => return result,
+            }
+        }
+    }
+
     async fn existing(binaries: &Binaries, kubeconfig: PathBuf, options: &Options) -> Result<Self> {
         let leash = Leash::new("pathline-kube-")?;
-        let cluster = Self::describe(binaries, kubeconfig, leash);
+        let cluster = Self::describe(binaries, kubeconfig, None, leash);
         install(&cluster.client().await?, &options.definitions).await?;
         Ok(cluster)
     }
 
-    fn describe(binaries: &Binaries, kubeconfig: PathBuf, leash: Leash) -> Self {
+    fn describe(
+        binaries: &Binaries,
+        kubeconfig: PathBuf,
+        api_server: Option<Started>,
+        leash: Leash,
+    ) -> Self {
         Self {
             kubeconfig,
             kubectl: binaries.program("kubectl"),
             cache: leash.directory().join("kubectl-cache"),
-            _leash: leash,
+            api_server,
+            leash,
         }
     }
 
@@ -161,7 +203,12 @@ impl RealCluster {
         install(&client, &options.definitions).await?;
         plane.controller_manager(&kubeconfig, kcm_port, options.controllers)?;
 
-        Ok(Self::describe(binaries, kubeconfig, leash))
+        Ok(Self::describe(
+            binaries,
+            kubeconfig,
+            Some(api_server),
+            leash,
+        ))
     }
 }
 
@@ -172,10 +219,12 @@ struct ControlPlane<'a> {
     pki: &'a Pki,
 }
 
-/// A started program, and where it writes its log.
+/// A started program, how it is started, and where it writes its log.
+#[derive(Debug)]
 struct Started {
     name: &'static str,
     log: PathBuf,
+    command: Mutex<Command>,
     process: Mutex<Child>,
 }
 
@@ -206,7 +255,7 @@ impl ControlPlane<'_> {
             &peer,
         ])
         .args(["--initial-cluster", &format!("test={peer}")]);
-        self.spawn("etcd", &mut etcd)
+        self.spawn("etcd", etcd)
     }
 
     fn api_server(&self, port: u16, etcd_port: u16, allow_everything: bool) -> Result<Started> {
@@ -239,7 +288,7 @@ impl ControlPlane<'_> {
                 &self.pki.account_private_key(),
             ))
             .arg(flag("cert-dir", self.leash.directory()));
-        self.spawn("kube-apiserver", &mut server)
+        self.spawn("kube-apiserver", server)
     }
 
     fn controller_manager(
@@ -267,10 +316,10 @@ impl ControlPlane<'_> {
             ))
             .arg(flag("root-ca-file", &self.pki.ca()))
             .arg(flag("cert-dir", self.leash.directory()));
-        self.spawn("kube-controller-manager", &mut manager)
+        self.spawn("kube-controller-manager", manager)
     }
 
-    fn spawn(&self, name: &'static str, command: &mut Command) -> Result<Started> {
+    fn spawn(&self, name: &'static str, mut command: Command) -> Result<Started> {
         let log = self.leash.directory().join(format!("{name}.log"));
         let output = File::create(&log)?;
         command
@@ -279,17 +328,30 @@ impl ControlPlane<'_> {
             .stderr(output);
         let process = self
             .leash
-            .spawn(command)
+            .spawn(&mut command)
             .with_context(|| format!("{name} cannot be started"))?;
         Ok(Started {
             name,
             log,
+            command: Mutex::new(command),
             process: Mutex::new(process),
         })
     }
 }
 
 impl Started {
+    fn kill(&self) -> Result<()> {
+        let mut process = self.process.lock();
+        process.kill()?;
+        process.wait()?;
+        Ok(())
+    }
+
+    fn start_again(&self, leash: &Leash) -> Result<()> {
+        *self.process.lock() = leash.spawn(&mut self.command.lock())?;
+        Ok(())
+    }
+
     fn fail_if_ended(&self) -> Result<()> {
         let Some(status) = self.process.lock().try_wait()? else {
             return Ok(());

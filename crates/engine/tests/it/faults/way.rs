@@ -1,6 +1,5 @@
-//! A way to an embedded cluster on which everything goes wrong that can.
+//! A way to a cluster on which everything goes wrong that can.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,19 +11,19 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
 use kube::Client;
 use kube::client::Body;
-use parking_lot::Mutex;
-use pathline_cluster::{Cluster, Options};
+use pathline_cluster::Cluster;
 use pathline_engine::Connection;
 use serde_json::json;
 use tower::{BoxError, service_fn};
 
+use super::server::Server;
+
 /// How long a watch lasts.
 const WATCH_LASTS: Duration = Duration::from_secs(1);
 
-/// An embedded cluster that can be stopped and started, and the faulty way to it.
+/// A server that can be stopped and started, and the faulty way to it.
 pub(crate) struct Way {
-    data_dir: PathBuf,
-    cluster: Mutex<Option<Cluster>>,
+    pub(crate) server: Server,
     is_calm: AtomicBool,
     writes: AtomicUsize,
     requests: AtomicUsize,
@@ -41,50 +40,57 @@ enum Fault {
 }
 
 impl Way {
-    /// Opens the cluster; the way is calm until told otherwise.
-    pub(crate) async fn open(data_dir: &Path) -> Arc<Self> {
-        let way = Arc::new(Self {
-            data_dir: data_dir.to_owned(),
-            cluster: Mutex::default(),
+    /// Leads to a server; the way is calm until told otherwise.
+    pub(crate) fn to(server: Server) -> Arc<Self> {
+        Arc::new(Self {
+            server,
             is_calm: AtomicBool::new(true),
             writes: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
-        });
-        way.start().await;
-        way
-    }
-
-    /// Starts the cluster.
-    pub(crate) async fn start(&self) {
-        let cluster = Cluster::open(Options::new(&self.data_dir)).await;
-        *self.cluster.lock() = Some(cluster.expect("the cluster opens again"));
-    }
-
-    /// Stops the cluster.
-    pub(crate) async fn stop(&self) {
-        let cluster = self.cluster.lock().take();
-        cluster.expect("the cluster runs").close().await;
+        })
     }
 
     pub(crate) fn set_calm(&self, is_calm: bool) {
         self.is_calm.store(is_calm, Ordering::Relaxed);
     }
 
-    /// Returns a client that nothing happens to, unless the cluster is stopped.
+    /// Returns a client that nothing happens to, unless the server is stopped.
     pub(crate) fn client(&self) -> Option<Client> {
-        self.cluster.lock().as_ref().map(Cluster::client)
+        let connection = self.server.connection()?;
+        Some(connection.client().clone())
     }
 
     /// Returns the faulty connection; it belongs to the runtime this is called on.
     pub(crate) fn connection(self: &Arc<Self>) -> Connection {
-        let anonymous = |cluster: &Cluster| Client::new(cluster.service(), "default");
-        Connection::new(self.through(Cluster::client), self.through(anonymous))
+        match &self.server {
+            Server::Embedded { .. } => {
+                let anonymous = |cluster: &Cluster| Client::new(cluster.service(), "default");
+                Connection::new(
+                    self.to_embedded(Cluster::client),
+                    self.to_embedded(anonymous),
+                )
+            }
+            Server::Real { .. } => {
+                let connection = self.server.connection().expect("it has always one");
+                connection.map(|client| self.through(move |_| Some(client.clone())))
+            }
+        }
     }
 
-    fn through(self: &Arc<Self>, client: fn(&Cluster) -> Client) -> Client {
+    fn to_embedded(self: &Arc<Self>, client: fn(&Cluster) -> Client) -> Client {
+        self.through(move |server| match server {
+            Server::Embedded { cluster, .. } => cluster.lock().as_ref().map(client),
+            Server::Real { .. } => None,
+        })
+    }
+
+    fn through(
+        self: &Arc<Self>,
+        client: impl Fn(&Server) -> Option<Client> + Send + 'static,
+    ) -> Client {
         let way = self.clone();
         let service = service_fn(move |request: Request<Body>| {
-            let way = way.clone();
+            let (way, client) = (way.clone(), client(&way.server));
             async move { way.pass(client, request).await }
         });
         Client::new(service, "default")
@@ -92,10 +98,9 @@ impl Way {
 
     async fn pass(
         &self,
-        client: fn(&Cluster) -> Client,
+        client: Option<Client>,
         request: Request<Body>,
     ) -> Result<Response<UnsyncBoxBody<Bytes, BoxError>>, BoxError> {
-        let client = self.cluster.lock().as_ref().map(client);
         let client = client.ok_or("connection refused")?;
         let fault = self.fault(request.method());
         match fault {
