@@ -52,6 +52,9 @@ pub(crate) struct Candidate {
     election: Election,
     /// The Lease as it was last seen to change, and when.
     seen: Option<(Lease, Instant)>,
+    /// When we last asked for the Lease and got it. The answer may be late, but another counts from
+    /// when the Lease was written, which is after that.
+    renewed: Instant,
 }
 
 /// What to do about a Lease.
@@ -71,6 +74,7 @@ impl Candidate {
             api: Api::namespaced(client, &election.namespace),
             election,
             seen: None,
+            renewed: Instant::now(),
         }
     }
 
@@ -96,15 +100,15 @@ impl Candidate {
 
     /// Renews until we lead no longer.
     pub(crate) async fn hold(&mut self) {
-        // Measured from before the request: an answer may be late, never early.
-        let mut renewed = Instant::now();
         loop {
-            tokio::time::sleep(self.election.interval).await;
-            let asked = Instant::now();
-            let left = (renewed + self.election.deadline).saturating_duration_since(asked);
-            match tokio::time::timeout(left, self.try_take()).await {
-                Ok(Ok(true)) => renewed = asked,
-                Ok(Ok(false)) => break,
+            let end = self.renewed + self.election.deadline;
+            let renewing = async {
+                tokio::time::sleep(self.election.interval).await;
+                self.try_take().await
+            };
+            match tokio::time::timeout_at(end, renewing).await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) | Err(_) => break,
                 Ok(Err(error)) => {
                     let error = error.message();
                     tracing::warn!(
@@ -113,7 +117,6 @@ impl Candidate {
                         "the lease was not renewed"
                     );
                 }
-                Err(_) => break,
             }
         }
         tracing::warn!(lease = self.election.name, "leads no longer");
@@ -143,6 +146,7 @@ impl Candidate {
 
     /// Takes or renews the Lease if we may; tells whether it is ours now.
     async fn try_take(&mut self) -> Result<bool, calls::Error> {
+        let asked = Instant::now();
         let found = call(self.api.get_opt(&self.election.name)).await?;
         self.note(found.as_ref());
         let now = MicroTime(Timestamp::now());
@@ -164,6 +168,7 @@ impl Candidate {
         match written {
             Ok(lease) => {
                 self.seen = Some((lease, Instant::now()));
+                self.renewed = asked;
                 Ok(true)
             }
             // Somebody was faster.
@@ -230,6 +235,10 @@ impl Candidate {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use kube::client::Body;
+    use parking_lot::Mutex;
     use pathline_cluster::{Cluster, Options};
 
     use super::*;
@@ -303,6 +312,30 @@ mod tests {
             !leader.try_take().await.unwrap(),
             "and it cannot take it back"
         );
+        cluster.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_leader_counts_from_when_it_asked_not_from_a_late_answer() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Cluster::open(Options::new(directory.path())).await.unwrap();
+        let (client, written) = (cluster.client(), Arc::new(Mutex::new(None)));
+        let noted = written.clone();
+        let service = tower::service_fn(move |request: http::Request<Body>| {
+            let (client, noted) = (client.clone(), noted.clone());
+            let is_write = request.method() != http::Method::GET;
+            async move {
+                if is_write {
+                    *noted.lock() = Some(Instant::now());
+                }
+                client.send(request).await
+            }
+        });
+        let client = Client::new(service, "default");
+        let mut candidate = Candidate::new(client, Election::new("default", "l", "me"));
+        assert!(candidate.win(&CancellationToken::new()).await);
+        let written = written.lock().expect("it was written");
+        assert!(candidate.renewed <= written, "others count from then on");
         cluster.close().await;
     }
 }
