@@ -58,6 +58,7 @@ The configuration file is YAML, every key is optional, and a flag or variable wi
   listen: 127.0.0.1:7700
   kubeListen: 127.0.0.1:7443
   admission: enforce
+  ytt: /opt/carvel/ytt
   log: info";
 
 const CRDS_EXAMPLES: &str = "\
@@ -241,12 +242,23 @@ pub(crate) struct UpArgs {
     )]
     pub(crate) admission: Option<Mode>,
 
+    #[command(flatten)]
+    pub(crate) programs: ProgramArgs,
+
     /// Read settings from this YAML file
     #[arg(long, env = "PATHLINE_CONFIG", hide_env_values = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Where the programs are that Pathline runs; for every command that reconciles.
+#[derive(Args, Debug)]
+pub(crate) struct ProgramArgs {
+    /// The ytt program, for templates that are written for it [default: the one on the PATH]
+    #[arg(long, env = "PATHLINE_YTT", hide_env_values = true, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
+    pub(crate) ytt: Option<PathBuf>,
 }
 
 /// Arguments of `demo`.

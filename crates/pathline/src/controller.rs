@@ -26,7 +26,7 @@ pub(crate) struct Controller {
     readiness: Readiness,
     cluster: String,
     listen: SocketAddr,
-    webhook: Option<SocketAddr>,
+    webhook: Option<(SocketAddr, webhook::Registration)>,
 }
 
 impl Controller {
@@ -57,9 +57,14 @@ impl Controller {
         have_kinds(&client, args.install_crds).await?;
         readiness.mark_ready(Part::Crds);
         let webhook = start_webhook(args, &client, &namespace, &mut doors).await?;
-        let election = Some(Election::new(&namespace, LEASE, &identity()));
-        let kinds = Kinds::on_a_real_cluster();
-        let engine = start_engine(connection, kinds, election, &data_dir, &state);
+        let options = pathline_engine::Options {
+            workers: Some(Kinds::on_a_real_cluster()),
+            // With several replicas only the one that leads acts.
+            election: Some(Election::new(&namespace, LEASE, &identity())),
+            ytt: args.programs.ytt.clone(),
+            ..pathline_engine::Options::new(&data_dir)
+        };
+        let engine = start_engine(connection, options, &state);
         Ok(Self {
             engine,
             doors,
@@ -82,7 +87,7 @@ impl Controller {
 
     /// Returns the address the webhook listens on, if there is one.
     pub(crate) fn webhook(&self) -> Option<SocketAddr> {
-        self.webhook
+        self.webhook.as_ref().map(|(address, _)| *address)
     }
 
     /// Waits until a part ends although nobody asked it to, and says why.
@@ -95,10 +100,13 @@ impl Controller {
         Failure::from(why)
     }
 
-    /// Stops in order: first what writes to the cluster, then the ways in.
+    /// Stops in order: first what writes to the cluster, then what the cluster asks, then the ways in.
     pub(crate) async fn stop(self) {
         self.readiness.mark_down(Part::Engine);
         self.engine.stop().await;
+        if let Some((_, registration)) = self.webhook {
+            registration.end().await;
+        }
         self.doors.stop().await;
     }
 }
@@ -156,7 +164,7 @@ async fn start_webhook(
     client: &Client,
     namespace: &str,
     doors: &mut Tasks,
-) -> Result<Option<SocketAddr>, Failure> {
+) -> Result<Option<(SocketAddr, webhook::Registration)>, Failure> {
     let Some(target) = &args.webhook else {
         return Ok(None);
     };
@@ -164,7 +172,7 @@ async fn start_webhook(
         pathline_server::listen(args.webhook_listen.as_str(), "--webhook-listen").await?;
     let address = listener.local_addr()?;
     let target = target.clone().on(address.port());
-    let serving = webhook::start(
+    let (serving, registration) = webhook::start(
         client,
         namespace,
         &target,
@@ -177,5 +185,5 @@ async fn start_webhook(
         serving.await;
         anyhow::Ok(())
     });
-    Ok(Some(address))
+    Ok(Some((address, registration)))
 }

@@ -11,7 +11,7 @@ use anyhow::Context;
 use kube::Client;
 use pathline_cluster::Cluster;
 use pathline_engine::workers::Kinds;
-use pathline_engine::{Connection, Election, Engine};
+use pathline_engine::{Connection, Engine};
 use pathline_server::{Doors, Part};
 use tokio::net::TcpListener;
 
@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
     pub(crate) admission: Mode,
+    /// Where the ytt program is, if it is not on the `PATH`.
+    pub(crate) ytt: Option<PathBuf>,
 }
 
 /// A Pathline that runs in this process.
@@ -76,7 +78,12 @@ impl Instance {
 
         let anonymous = Client::new(cluster.service(), "default");
         let connection = Connection::new(cluster.client(), anonymous);
-        let engine = start_engine(connection, Kinds::all(), None, &data_dir, &state);
+        let engine_options = pathline_engine::Options {
+            workers: Some(Kinds::all()),
+            ytt: options.ytt.clone(),
+            ..pathline_engine::Options::new(&data_dir)
+        };
+        let engine = start_engine(connection, engine_options, &state);
 
         Ok(Self {
             cluster,
@@ -148,25 +155,17 @@ pub(crate) fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("cannot use {} as the data directory", data_dir.display()))
 }
 
-/// Starts the loops against a cluster, embedded or real. With an election they only act while they lead.
+/// Starts the loops against a cluster, embedded or real, and shows what they count on the doors.
 pub(crate) fn start_engine(
     connection: Connection,
-    workers: Kinds,
-    election: Option<Election>,
-    data_dir: &Path,
+    options: pathline_engine::Options,
     doors: &Doors,
 ) -> Tasks {
-    let metrics = pathline_engine::Metrics::default();
+    let metrics = options.metrics.clone();
     doors
         .metrics()
         .register(|registry| metrics.register(registry));
     let mut engine = Tasks::default();
-    let options = pathline_engine::Options {
-        workers: Some(workers),
-        election,
-        metrics,
-        ..pathline_engine::Options::new(data_dir)
-    };
     engine.run(Engine::run(connection, options, engine.shutdown.clone()));
     doors.readiness().mark_ready(Part::Engine);
     engine

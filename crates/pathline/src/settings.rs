@@ -28,6 +28,7 @@ pub(crate) struct UpSettings {
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
     pub(crate) admission: Mode,
+    pub(crate) ytt: Option<PathBuf>,
     pub(crate) verbosity: Verbosity,
 }
 
@@ -64,6 +65,11 @@ impl UpSettings {
                 .or(file.kube_listen)
                 .unwrap_or_else(|| default_address(KUBE_LISTEN)),
             admission: args.admission.or(file.admission).unwrap_or_default(),
+            ytt: args
+                .programs
+                .ytt
+                .clone()
+                .or(file.ytt.map(|program| beside.join(program))),
             verbosity,
         })
     }
@@ -122,7 +128,7 @@ mod tests {
         let path = directory.path().join("pathline.yaml");
         std::fs::write(
             &path,
-            "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\nadmission: warn\n",
+            "dataDir: data\nlisten: localhost:1\nkubeListen: localhost:2\nadmission: warn\nytt: ytt\n",
         )
         .unwrap();
 
@@ -141,6 +147,9 @@ mod tests {
         assert_eq!(settings.listen.as_str(), "localhost:3");
         assert_eq!(settings.kube_listen.as_str(), "localhost:2");
         assert_eq!(settings.admission, Mode::Warn);
+        assert_eq!(settings.ytt, Some(directory.path().join("ytt")));
+        let flag = ["--config", path.to_str().unwrap(), "--ytt", "mine"];
+        assert_eq!(resolve(&flag).ytt, Some(PathBuf::from("mine")));
     }
 
     #[test]

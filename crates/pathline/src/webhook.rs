@@ -4,6 +4,7 @@ mod authority;
 mod registration;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use axum::extract::{DefaultBodyLimit, State};
@@ -26,8 +27,36 @@ const PATH: &str = "/validate";
 /// A review holds an object twice, before and after; etcd limits one to about 1.5 MB.
 const MAX_REVIEW: usize = 8 << 20;
 
+/// How long a stop waits for the cluster.
+const UNREGISTER_WITHIN: Duration = Duration::from_secs(5);
+
+/// What the cluster was told about the webhook.
+pub(crate) struct Registration {
+    client: Client,
+    target: Target,
+    authority: String,
+}
+
+impl Registration {
+    /// Takes it back where nobody else could answer. To be called while the webhook still answers.
+    pub(crate) async fn end(self) {
+        let ended = registration::unregister(&self.client, &self.target, &self.authority);
+        let ended = tokio::time::timeout(UNREGISTER_WITHIN, ended).await;
+        let error = match ended {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the cluster did not answer".to_owned(),
+        };
+        tracing::warn!(
+            error,
+            "the webhook is still registered, so blueprints and templates cannot be written until \
+             it runs again; `kubectl delete validatingwebhookconfiguration pathline` takes it back"
+        );
+    }
+}
+
 /// Prepares the webhook: certificates, and the cluster's knowledge of it. Returns what serves it until
-/// it is told to stop.
+/// it is told to stop, and what the cluster was told.
 pub(crate) async fn start(
     client: &Client,
     namespace: &str,
@@ -35,7 +64,7 @@ pub(crate) async fn start(
     mode: Mode,
     listener: TcpListener,
     shutdown: CancellationToken,
-) -> anyhow::Result<impl Future<Output = ()> + Send + use<>> {
+) -> anyhow::Result<(impl Future<Output = ()> + Send + use<>, Registration)> {
     let authority = authority::shared(client, namespace)
         .await
         .context("cannot share the certificate authority of the webhook")?;
@@ -44,7 +73,15 @@ pub(crate) async fn start(
     registration::register(client, target, tls.certificate())
         .await
         .context("cannot register the webhook")?;
-    Ok(serve_tls(listener, config, router(mode), shutdown))
+    let registration = Registration {
+        client: client.clone(),
+        target: target.clone(),
+        authority: tls.certificate().to_owned(),
+    };
+    Ok((
+        serve_tls(listener, config, router(mode), shutdown),
+        registration,
+    ))
 }
 
 fn router(mode: Mode) -> Router {

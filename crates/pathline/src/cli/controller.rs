@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{Address, OutputArgs};
+use super::{Address, OutputArgs, ProgramArgs};
 use crate::admission::Mode;
 use crate::webhook::Target;
 
@@ -73,6 +73,9 @@ pub(crate) struct ControllerArgs {
     /// Where checkouts and logs of workers are kept; nothing there needs to be saved
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".pathline")]
     pub(crate) data_dir: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) programs: ProgramArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,

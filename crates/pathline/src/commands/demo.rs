@@ -102,5 +102,6 @@ fn options(scene: &Scene) -> Options {
         listen: any_free.clone(),
         kube_listen: any_free,
         admission: Mode::Enforce,
+        ytt: None,
     }
 }

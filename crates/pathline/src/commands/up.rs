@@ -33,6 +33,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
         listen: settings.listen,
         kube_listen: settings.kube_listen,
         admission: settings.admission,
+        ytt: settings.ytt,
     };
     let mut instance = tokio::select! {
         started = Instance::start(&options) => started?,

@@ -18,6 +18,7 @@ pub(super) struct ConfigFile {
     pub(super) listen: Option<Address>,
     pub(super) kube_listen: Option<Address>,
     pub(super) admission: Option<Mode>,
+    pub(super) ytt: Option<PathBuf>,
     pub(super) log: Option<String>,
 }
 
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {
-        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, admission, log");
+        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, admission, ytt, log");
         insta::assert_snapshot!(error("listen: 7700\n"), @"p.yaml:1:9: write HOST:PORT, such as 127.0.0.1:7700");
         insta::assert_snapshot!(error("listen: localhost:1\nlisten: localhost:2\n"), @"p.yaml:2:1: duplicate mapping key: listen not allowed here");
         insta::assert_snapshot!(error("listen: [\n"), @"p.yaml:1:9: expected string scalar");

@@ -8,7 +8,7 @@ use k8s_openapi::api::admissionregistration::v1::{
     WebhookClientConfig,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::{Api, Client};
 use pathline_engine::FIELD_MANAGER;
 use url::Url;
@@ -135,6 +135,39 @@ pub(super) async fn register(
     api.patch(CONFIGURATION, &params, &Patch::Apply(&configuration))
         .await
         .map(drop)
+}
+
+/// Takes back what [`register`] told the cluster, if nobody else can answer at the address.
+///
+/// A Service stays when one of its replicas ends, and an upgrade must not leave a moment in which
+/// nothing is checked: its registration belongs to the installation. An address is this process:
+/// left registered it would block every later write. So it goes, unless another has registered since.
+pub(super) async fn unregister(
+    client: &Client,
+    target: &Target,
+    authority: &str,
+) -> kube::Result<()> {
+    if matches!(target, Target::Service { .. }) {
+        return Ok(());
+    }
+    let api: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
+    let Some(found) = api.get_opt(CONFIGURATION).await? else {
+        return Ok(());
+    };
+    let ours = target.client_config(authority);
+    let mut webhooks = found.webhooks.iter().flatten();
+    if !webhooks.all(|webhook| webhook.client_config.url == ours.url) {
+        return Ok(());
+    }
+    // Somebody may register between the two requests.
+    let as_found = DeleteParams::default().preconditions(Preconditions {
+        resource_version: found.metadata.resource_version,
+        uid: found.metadata.uid,
+    });
+    match api.delete(CONFIGURATION, &as_found).await {
+        Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(()),
+        deleted => deleted.map(drop),
+    }
 }
 
 fn webhook(client_config: WebhookClientConfig) -> ValidatingWebhook {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use libtest_mimic::{Arguments, Failed, Trial};
 use pathline_testkit::kuttl::{Case, Runner, find};
-use pathline_testkit::{shared_dir, skip};
+use pathline_testkit::{repository_root, shared_dir, skip};
 use tokio::runtime::Runtime;
 
 use crate::ground::Ground;
@@ -33,8 +33,8 @@ fn main() -> Result<ExitCode> {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(WIDTH);
     let runtime = Runtime::new()?;
-    let directory = setting("KUTTL_DIR").map(PathBuf::from);
-    let kubeconfig = setting("KUBECONFIG").map(PathBuf::from);
+    let directory = setting("KUTTL_DIR").map(|path| place(&path));
+    let kubeconfig = setting("KUBECONFIG").map(|path| place(&path));
     let suite = |directory: &Path| Suite::read(&runtime, &arguments, directory);
 
     let passed = match (directory, kubeconfig) {
@@ -155,6 +155,12 @@ fn shared_cases() -> Option<PathBuf> {
         );
     }
     cases
+}
+
+/// Finds what a person means by a path: cargo runs tests elsewhere than where they typed it.
+fn place(path: &str) -> PathBuf {
+    let typed_at = setting("PWD").map_or_else(repository_root, PathBuf::from);
+    typed_at.join(path)
 }
 
 #[expect(
