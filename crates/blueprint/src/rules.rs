@@ -36,10 +36,14 @@ pub fn named(
 /// `rendered` is what was rendered of the stamp, `live` the object as it is now. An input that several
 /// rules name is only proven if all of them hold.
 pub fn matched(stamp: &Stamp<'_>, rendered: &Value, live: &Value) -> Reads {
-    let context = stamp.typed_context();
     let mut matched = Reads::default();
+    let rules: Vec<Rule<'_>> = rules(stamp.template).collect();
+    if rules.is_empty() {
+        return matched;
+    }
+    let context = stamp.typed_context();
     let mut refuted = Reads::default();
-    for rule in rules(stamp.template) {
+    for rule in rules {
         let named = stamp.offering(|offer| Reads::at([&rule.place], offer));
         if rule.holds(&context, rendered, live) {
             matched.extend(named);

@@ -1,5 +1,6 @@
 //! From a template to the object that is written to the cluster.
 
+mod context;
 mod placement;
 mod rendered;
 
@@ -7,11 +8,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::blueprint::{Blueprint, Input, InputKind, Resource, Templates};
+use crate::blueprint::{Blueprint, Input, Resource, Templates};
 use crate::interpolate::{self, interpolate_watched};
 use crate::output::Output;
 use crate::owner::Owner;
-use crate::params;
 use crate::reads::{Offer, Reads};
 use crate::template::{Body, Template};
 
@@ -117,20 +117,6 @@ impl Stamp<'_> {
         })
     }
 
-    /// Returns what `$(...)$` can refer to.
-    pub(crate) fn typed_context(&self) -> Value {
-        self.context(&self.owner.typed())
-    }
-
-    fn params(&self) -> Map<String, Value> {
-        params::merge(
-            &self.template.params,
-            &self.blueprint.params,
-            &self.resource.params,
-            &self.owner.params,
-        )
-    }
-
     fn labels(&self) -> Map<String, Value> {
         let kind = self.owner.kind;
         let noun = kind.noun();
@@ -156,59 +142,18 @@ impl Stamp<'_> {
         .into_iter()
         .collect()
     }
-
-    /// Returns what ytt can refer to: the same as `$(...)$`, but the owner is what it is in JSON.
-    pub fn plain_context(&self) -> Value {
-        self.context(&self.owner.object)
-    }
-
-    fn context(&self, owner: &Value) -> Value {
-        let mut context = Map::new();
-        context.insert("workload".to_owned(), owner.clone());
-        context.insert("deliverable".to_owned(), owner.clone());
-        context.insert("params".to_owned(), Value::Object(self.params()));
-        context.insert("labels".to_owned(), Value::Object(self.labels()));
-        self.add_inputs(&mut context);
-        Value::Object(context)
-    }
-
-    fn add_inputs(&self, context: &mut Map<String, Value>) {
-        let (mut sources, mut images, mut configs) = (Map::new(), Map::new(), Map::new());
-        let mut deployment = Value::Null;
-        for (Input { kind, name, .. }, output) in self.inputs {
-            match output {
-                Output::Source { url, revision } => {
-                    let source = json!({"url": url, "revision": revision, "name": name});
-                    if *kind == InputKind::Deployment {
-                        deployment = source;
-                    } else {
-                        sources.insert(name.clone(), source);
-                    }
-                }
-                Output::Image(image) => {
-                    images.insert(name.clone(), json!({"image": image, "name": name}));
-                }
-                Output::Config(config) => {
-                    configs.insert(name.clone(), json!({"config": config, "name": name}));
-                }
-            }
-        }
-        // With a single input of a kind, the template need not know its name.
-        context.extend(only(&sources).map(|source| ("source".to_owned(), source.clone())));
-        context.extend(only(&images).map(|image| ("image".to_owned(), image["image"].clone())));
-        context
-            .extend(only(&configs).map(|config| ("config".to_owned(), config["config"].clone())));
-        context.insert("sources".to_owned(), Value::Object(sources));
-        context.insert("images".to_owned(), Value::Object(images));
-        context.insert("configs".to_owned(), Value::Object(configs));
-        context.insert("deployment".to_owned(), deployment);
-    }
 }
 
 /// Tells whether the live object holds what was stamped: the same stamp, and no field changed since.
 pub fn is_applied(stamped: &Value, live: &Value) -> bool {
     let remembered = |object: &Value| object["metadata"]["annotations"][APPLIED_ANNOTATION].clone();
     remembered(stamped) == remembered(live) && holds(live, stamped)
+}
+
+/// Tells whether the live object names the same inputs as what was stamped.
+pub fn names_same_inputs(stamped: &Value, live: &Value) -> bool {
+    let named = |object: &Value| object["metadata"]["annotations"][INPUTS_ANNOTATION].clone();
+    named(stamped) == named(live)
 }
 
 /// Returns what was stamped as the cluster wrote it: the same fields with the values that it made of
@@ -252,10 +197,6 @@ pub fn holds(live: &Value, wanted: &Value) -> bool {
     }
 }
 
-fn only(inputs: &Map<String, Value>) -> Option<&Value> {
-    inputs.values().next().filter(|_| inputs.len() == 1)
-}
-
 #[cfg(test)]
 #[expect(
     clippy::needless_pass_by_value,
@@ -263,6 +204,7 @@ fn only(inputs: &Map<String, Value>) -> Option<&Value> {
 )]
 mod tests {
     use super::*;
+    use crate::field_path::FieldPath;
     use crate::model::{ClusterImageTemplate, ClusterTemplate};
     use crate::owner::OwnerKind;
     use crate::testing::{owner, supply_chain, template};
@@ -300,6 +242,10 @@ mod tests {
         }
 
         fn rendered(&self) -> Result<Rendered, Error> {
+            self.stamped(|stamp| stamp.render())
+        }
+
+        fn stamped<T>(&self, work: impl FnOnce(&Stamp<'_>) -> T) -> T {
             let resource = &self.blueprint.resources[0];
             let outputs = [
                 Output::Source {
@@ -318,14 +264,13 @@ mod tests {
                 blueprint,
                 template,
             } = self;
-            Stamp {
+            work(&Stamp {
                 owner,
                 blueprint,
                 resource,
                 template,
                 inputs: &inputs,
-            }
-            .render()
+            })
         }
     }
 
@@ -479,6 +424,39 @@ mod tests {
             run("1", "tekton", json!({})).unwrap_err().to_string(),
             "invalid template: the object needs a text at [metadata.generateName]"
         );
+    }
+
+    #[test]
+    fn what_ytt_was_offered_counts() {
+        let case = case(json!({"ytt": "x"}));
+        let rendered = case.stamped(|stamp| stamp.render_from(config_map(json!({}))));
+        let reads = rendered.unwrap().reads;
+        assert!(reads.offered);
+        assert_eq!(reads.params, ["p".to_owned()].into());
+        assert_eq!(
+            reads.inputs,
+            ["fetch", "get", "pull"].map(str::to_owned).into()
+        );
+        let metadata = FieldPath::default().field("metadata");
+        let settable = [metadata.field("annotations"), metadata.field("labels")];
+        assert_eq!(reads.fields, settable.into(), "params are offered by name");
+    }
+
+    #[test]
+    fn other_inputs_of_the_same_object_are_written_to_it_but_make_no_other_run() {
+        let named = |lifecycle: &str, inputs_id: &str| {
+            let spec = json!({"template": config_map(json!({})), "lifecycle": lifecycle});
+            let mut rendered = case(spec).rendered().unwrap();
+            let digest = rendered.digest().to_owned();
+            rendered.name_inputs(inputs_id);
+            assert_eq!(rendered.digest(), digest);
+            rendered.object
+        };
+        let (first, second) = (named("mutable", "1"), named("mutable", "2"));
+        assert!(is_applied(&first, &first) && !is_applied(&second, &first));
+        assert!(names_same_inputs(&first, &first) && !names_same_inputs(&second, &first));
+        let (first, second) = (named("immutable", "1"), named("immutable", "2"));
+        assert_eq!(first["metadata"]["name"], second["metadata"]["name"]);
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Kind {
         let (namespace, name, digest) = identity(stamped);
         let normal = self.seen.normal(namespace, name, digest);
         normal.is_some_and(|normal| stamp::holds(live, &normal))
+            && stamp::names_same_inputs(stamped, live)
     }
 
     /// Learns from the answer to a write how the cluster writes what was stamped.

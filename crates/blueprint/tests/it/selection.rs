@@ -3,6 +3,7 @@
 mod by_the_rules;
 mod cases;
 mod paths;
+mod reads_decide;
 mod rules;
 mod seed;
 mod size;
