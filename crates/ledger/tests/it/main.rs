@@ -29,6 +29,8 @@ mod story;
 mod bad_input;
 mod containing;
 mod following;
+mod moving;
 mod recording;
+mod small_disk;
 mod together;
 mod tokens;

@@ -1,0 +1,79 @@
+//! From the file to PostgreSQL, as docs/ledger.md says.
+
+use std::fs;
+use std::process::Command;
+
+use pathline_ledger::{Location, Page, Scope};
+use pathline_lineage::Kind;
+use pathline_testkit::{repository_root, skip};
+
+use crate::home::Home;
+use crate::story::{Story, at, image, source};
+
+/// Returns the commands of the page.
+fn commands() -> String {
+    let page = fs::read_to_string(repository_root().join("docs/ledger.md")).unwrap();
+    let (_, section) = page.split_once("### From the file to PostgreSQL").unwrap();
+    let (_, block) = section.split_once("```bash\n").unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn ledger_moves_from_the_file_to_postgres() -> anyhow::Result<()> {
+    if Command::new("sqlite3").arg("--version").output().is_err() {
+        skip("moving the ledger", "sqlite3 is not installed");
+        return Ok(());
+    }
+    let (old, Some(new)) = (Home::file(), Home::postgres()) else {
+        return Ok(());
+    };
+    let (Location::File(path), Location::Postgres(url)) = (old.location(), new.location()) else {
+        panic!("one of each");
+    };
+    let ledger = old.open().await?;
+    let mut story = Story::of("app");
+    for (revision, digit) in [("def567", 'a'), ("abc123", 'b')] {
+        story.deliver(&source(revision), "", &image(digit));
+        story.arrive("source", &source(revision), digit == 'b');
+        story.record(&ledger).await?;
+    }
+    ledger
+        .create_token("ci", Scope::Read, &[1; 32], None, at(1))
+        .await?;
+    let history = ledger.history(&story.owner.uid, &Page::default()).await?;
+    let tokens = ledger.tokens().await?;
+    ledger.close().await;
+    new.open().await?.close().await;
+
+    let moved = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", &commands()])
+        .current_dir(path.parent().unwrap())
+        .env("URL", &url)
+        .output()?;
+    assert!(
+        moved.status.success(),
+        "{}",
+        String::from_utf8_lossy(&moved.stderr)
+    );
+
+    let ledger = new.open().await?;
+    assert_eq!(
+        ledger.history(&story.owner.uid, &Page::default()).await?,
+        history
+    );
+    assert_eq!(ledger.tokens().await?, tokens);
+    assert_eq!(
+        ledger.track(&story.owner.uid).await?,
+        Some(story.track.clone())
+    );
+    assert_eq!(ledger.arrivals(&story.owner.uid, 10).await?.len(), 2);
+    let newest = *ledger.bell().borrow();
+    story.deliver(&source("fff000"), "", &image('c'));
+    story.record(&ledger).await?;
+    assert_eq!(ledger.changes(newest, 10).await?.len(), 1);
+    let found = ledger
+        .contains(Kind::Source, "fff000", &Page::default())
+        .await?;
+    assert_eq!(found.items.len(), 3);
+    Ok(())
+}
