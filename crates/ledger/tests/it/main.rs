@@ -1,6 +1,7 @@
 //! The ledger as its callers see it: every test here runs on SQLite and on a real PostgreSQL.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+#![expect(clippy::print_stdout, reason = "how long things took is for people")]
 
 /// Makes the named functions, `async fn(&Home) -> anyhow::Result<()>`, tests on both databases.
 macro_rules! on_both {
