@@ -4,10 +4,12 @@ mod address;
 mod blueprint;
 mod controller;
 mod keys;
+mod ledger;
 mod lineage;
 mod server;
 mod subject;
 mod template;
+mod token;
 
 use std::path::PathBuf;
 
@@ -26,10 +28,14 @@ pub(crate) use self::blueprint::{
 };
 pub(crate) use self::controller::ControllerArgs;
 pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArgs, KeysCommand};
+pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::server::{Secret, ServerArgs, ServerUrl};
 pub(crate) use self::subject::{OwnerKind, Sought, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
+pub(crate) use self::token::{
+    CreateTokenArgs, ListTokensArgs, RevokeTokenArgs, TokenArgs, TokenCommand,
+};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -57,6 +63,7 @@ The configuration file is YAML, every key is optional, and a flag or variable wi
   dataDir: data                # relative to the file
   listen: 127.0.0.1:7700
   kubeListen: 127.0.0.1:7443
+  ledger: /var/lib/ledger.db   # or postgres://USER:PASSWORD@HOST:PORT/DATABASE
   admission: enforce
   ytt: /opt/carvel/ytt
   log: info";
@@ -198,6 +205,13 @@ pub(crate) enum Command {
     #[command(after_help = lineage::EXAMPLES)]
     Lineage(LineageArgs),
 
+    /// Make, list and revoke tokens, by which a running Pathline knows who asks
+    ///
+    /// Everything that is asked over REST needs a token. The first one is made by `up` and by `controller`, and kept in
+    /// the data directory, where commands on the same machine find it.
+    #[command(after_help = token::EXAMPLES)]
+    Token(TokenArgs),
+
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -231,6 +245,9 @@ pub(crate) struct UpArgs {
         value_name = "HOST:PORT"
     )]
     pub(crate) kube_listen: Option<Address>,
+
+    #[command(flatten)]
+    pub(crate) ledger: LedgerArgs,
 
     /// What becomes of blueprints and templates that break a rule [default: enforce]
     #[arg(

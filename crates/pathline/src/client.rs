@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::{Host, Url};
@@ -84,7 +84,6 @@ impl Client {
     }
 
     /// Sends something to `path` and returns what it became.
-    #[expect(dead_code, reason = "for `pathline token`")]
     pub(crate) async fn post<B: Serialize + Sync, T: DeserializeOwned>(
         &self,
         path: &[&str],
@@ -95,12 +94,14 @@ impl Client {
         self.answer(request, &url).await
     }
 
-    /// Removes what is at `path`.
-    #[expect(dead_code, reason = "for `pathline token`")]
-    pub(crate) async fn delete(&self, path: &[&str]) -> Result<(), ClientError> {
+    /// Ends what is at `path` and returns what it has become.
+    pub(crate) async fn delete<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+    ) -> Result<T, ClientError> {
         let url = self.address(path, &[]);
-        let request = self.http.request(Method::DELETE, url.clone());
-        self.send(request.timeout(ANSWER), &url).await.map(drop)
+        let request = self.http.delete(url.clone()).timeout(ANSWER);
+        self.answer(request, &url).await
     }
 
     /// Returns the address of what is asked for.

@@ -10,6 +10,7 @@ mod lineage;
 mod man;
 mod site;
 mod template;
+mod token;
 mod up;
 
 use crate::cli::{Cli, Command};
@@ -27,6 +28,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Template(args) => template::run(&args.command).await,
         Command::Keys(args) => keys::run(&args.command),
         Command::Lineage(args) => lineage::run(args).await,
+        Command::Token(args) => token::run(&args.command).await,
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

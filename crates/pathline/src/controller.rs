@@ -8,10 +8,11 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use pathline_engine::workers::Kinds;
 use pathline_engine::{Connection, Election, crds};
-use pathline_server::{Doors, Part, Readiness};
+use pathline_server::{Part, Readiness};
 
 use crate::cli::ControllerArgs;
-use crate::instance::{prepare, serve_doors, start_engine};
+use crate::instance::{doors_to, prepare, serve_doors, start_engine};
+use crate::memory::Memory;
 use crate::report::Failure;
 use crate::tasks::Tasks;
 use crate::webhook;
@@ -21,6 +22,7 @@ const LEASE: &str = "pathline";
 
 /// A controller that runs in this process.
 pub(crate) struct Controller {
+    memory: Memory,
     engine: Tasks,
     doors: Tasks,
     readiness: Readiness,
@@ -34,13 +36,7 @@ impl Controller {
     pub(crate) async fn start(args: &ControllerArgs) -> Result<Self, Failure> {
         let config = reach(args).await?;
         let data_dir = prepare(&args.data_dir)?;
-        let door = pathline_server::listen(args.listen.as_str(), "--listen").await?;
-        let listen = pathline_server::reachable(door.local_addr()?);
-        let state = Doors::new(env!("CARGO_PKG_VERSION"));
-        let readiness = state.readiness().clone();
-        let mut doors = Tasks::default();
-        serve_doors(&mut doors, state.clone(), door);
-
+        let memory = Memory::open(args.ledger.location()?.as_ref(), &data_dir).await?;
         let namespace = args
             .namespace
             .clone()
@@ -49,6 +45,14 @@ impl Controller {
         let connection =
             Connection::to(config).context("cannot use the credentials of the cluster")?;
         let client = connection.client().clone();
+
+        let door = pathline_server::listen(args.listen.as_str(), "--listen").await?;
+        let listen = pathline_server::reachable(door.local_addr()?);
+        let mut doors = Tasks::default();
+        let state = doors_to(&memory, client.clone(), &doors);
+        let readiness = state.readiness().clone();
+        serve_doors(&mut doors, state.clone(), door);
+        memory.announce(listen)?;
         client
             .apiserver_version()
             .await
@@ -66,6 +70,7 @@ impl Controller {
         };
         let engine = start_engine(connection, options, &state);
         Ok(Self {
+            memory,
             engine,
             doors,
             readiness,
@@ -100,7 +105,8 @@ impl Controller {
         Failure::from(why)
     }
 
-    /// Stops in order: first what writes to the cluster, then what the cluster asks, then the ways in.
+    /// Stops in order: first what writes to the cluster, then what the cluster asks, then the ways in,
+    /// then the ledger.
     pub(crate) async fn stop(self) {
         self.readiness.mark_down(Part::Engine);
         self.engine.stop().await;
@@ -108,6 +114,7 @@ impl Controller {
             registration.end().await;
         }
         self.doors.stop().await;
+        self.memory.close().await;
     }
 }
 

@@ -1,7 +1,5 @@
 //! One running Pathline: the cluster, the doors and the engine, started and stopped in order.
 
-mod kubeconfig;
-
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,11 +10,14 @@ use kube::Client;
 use pathline_cluster::Cluster;
 use pathline_engine::workers::Kinds;
 use pathline_engine::{Connection, Engine};
+use pathline_ledger::Location;
 use pathline_server::{Doors, Part};
 use tokio::net::TcpListener;
 
 use crate::admission::{Mode, Rules};
 use crate::cli::Address;
+use crate::memory::Memory;
+use crate::private;
 use crate::report::Failure;
 use crate::tasks::Tasks;
 
@@ -29,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) admission: Mode,
     /// Where the ytt program is, if it is not on the `PATH`.
     pub(crate) ytt: Option<PathBuf>,
+    /// The one in the data directory unless said otherwise.
+    pub(crate) ledger: Option<Location>,
 }
 
 /// A Pathline that runs in this process.
@@ -37,6 +40,7 @@ pub(crate) struct Options {
 /// processes that workers started may live on until the next start on the same directory.
 pub(crate) struct Instance {
     cluster: Cluster,
+    memory: Memory,
     engine: Tasks,
     doors: Tasks,
     readiness: pathline_server::Readiness,
@@ -56,15 +60,16 @@ impl Instance {
             ..pathline_cluster::Options::new(&data_dir)
         })
         .await?;
+        let memory = Memory::open(options.ledger.as_ref(), &data_dir).await?;
         let door = pathline_server::listen(options.listen.as_str(), "--listen").await?;
         let kube_door =
             pathline_server::listen(options.kube_listen.as_str(), "--kube-listen").await?;
         let listen = pathline_server::reachable(door.local_addr()?);
         let kube_listen = pathline_server::reachable(kube_door.local_addr()?);
 
-        let state = Doors::new(env!("CARGO_PKG_VERSION"));
-        let readiness = state.readiness().clone();
         let mut doors = Tasks::default();
+        let state = doors_to(&memory, cluster.client(), &doors);
+        let readiness = state.readiness().clone();
         serve_doors(&mut doors, state.clone(), door);
         serve_cluster(&mut doors, &cluster, kube_door);
         readiness.mark_ready(Part::Cluster);
@@ -73,8 +78,10 @@ impl Instance {
             .await
             .context("cannot install the kinds of Pathline")?;
         readiness.mark_ready(Part::Crds);
-        let kubeconfig = kubeconfig::write(&data_dir, &cluster.kubeconfig(kube_listen))
+        let kubeconfig = data_dir.join("kubeconfig");
+        private::write(&kubeconfig, &cluster.kubeconfig(kube_listen))
             .context("cannot write the kubeconfig")?;
+        memory.announce(listen)?;
 
         let anonymous = Client::new(cluster.service(), "default");
         let connection = Connection::new(cluster.client(), anonymous);
@@ -87,6 +94,7 @@ impl Instance {
 
         Ok(Self {
             cluster,
+            memory,
             engine,
             doors,
             readiness,
@@ -132,7 +140,8 @@ impl Instance {
         Failure::from(why)
     }
 
-    /// Stops in order: first what writes to the cluster, then the ways in, then the cluster.
+    /// Stops in order: first what writes to the cluster, then the ways in, then the cluster and the
+    /// ledger.
     pub(crate) async fn stop(self) {
         self.readiness.mark_down(Part::Engine);
         tracing::debug!("stopping the engine");
@@ -141,6 +150,8 @@ impl Instance {
         self.doors.stop().await;
         tracing::debug!("closing the cluster");
         self.cluster.close().await;
+        tracing::debug!("closing the ledger");
+        self.memory.close().await;
     }
 }
 
@@ -169,6 +180,16 @@ pub(crate) fn start_engine(
     engine.run(Engine::run(connection, options, engine.shutdown.clone()));
     doors.readiness().mark_ready(Part::Engine);
     engine
+}
+
+/// Returns doors that lead to the ledger and the cluster, and close when `tasks` stop.
+pub(crate) fn doors_to(memory: &Memory, cluster: Client, tasks: &Tasks) -> Doors {
+    let doors = Doors::new(env!("CARGO_PKG_VERSION"))
+        .with_ledger(memory.ledger().clone())
+        .with_cluster(cluster)
+        .closing_with(tasks.shutdown.clone());
+    doors.readiness().mark_ready(Part::Ledger);
+    doors
 }
 
 /// Answers on the port of Pathline itself.

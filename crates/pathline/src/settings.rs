@@ -7,6 +7,8 @@ mod file;
 
 use std::path::{Path, PathBuf};
 
+use pathline_ledger::Location;
+
 use crate::admission::Mode;
 use crate::cli::{Address, LogArgs, UpArgs};
 use crate::logs::Verbosity;
@@ -27,6 +29,7 @@ pub(crate) struct UpSettings {
     pub(crate) data_dir: PathBuf,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
+    pub(crate) ledger: Option<Location>,
     pub(crate) admission: Mode,
     pub(crate) ytt: Option<PathBuf>,
     pub(crate) verbosity: Verbosity,
@@ -52,6 +55,14 @@ impl UpSettings {
             .data_dir
             .clone()
             .or(file.data_dir.map(|dir| beside.join(dir)));
+        let ledger = match (args.ledger.location()?, file.ledger) {
+            (Some(given), _) => Some(given),
+            (None, Some(named)) => Some(match named.parse()? {
+                Location::File(path) => Location::File(beside.join(path)),
+                elsewhere @ Location::Postgres(_) => elsewhere,
+            }),
+            (None, None) => None,
+        };
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| DATA_DIR.into()),
             listen: args
@@ -64,6 +75,7 @@ impl UpSettings {
                 .clone()
                 .or(file.kube_listen)
                 .unwrap_or_else(|| default_address(KUBE_LISTEN)),
+            ledger,
             admission: args.admission.or(file.admission).unwrap_or_default(),
             ytt: args
                 .programs

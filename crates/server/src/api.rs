@@ -5,6 +5,7 @@
 
 mod artifact;
 mod change;
+pub(crate) mod example;
 mod files;
 mod input;
 mod made;
@@ -15,7 +16,7 @@ mod schemas;
 mod token;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
-pub use self::change::Change;
+pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};
 pub use self::made::{Derivation, Made, TemplateVersion};

@@ -8,13 +8,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use parking_lot::RwLock;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::Doors;
 
 /// Names a part that must be up before Pathline can do its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
+    /// The memory is open.
+    Ledger,
     /// The store is open and the Kubernetes API answers.
     Cluster,
     /// The kinds Pathline works with are installed.
@@ -24,7 +27,7 @@ pub enum Part {
 }
 
 impl Part {
-    const ALL: [Self; 3] = [Self::Cluster, Self::Crds, Self::Engine];
+    const ALL: [Self; 4] = [Self::Ledger, Self::Cluster, Self::Crds, Self::Engine];
 }
 
 /// Remembers which parts are up; a cheap handle, all clones see the same.
@@ -55,16 +58,34 @@ impl Readiness {
 }
 
 /// The body of `/readyz`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Readiness)]
 pub(crate) struct Report {
+    /// Whether all parts are up.
     ready: bool,
+    /// Those that are not, in the order in which they start.
     not_ready: Vec<Part>,
 }
 
+/// Say whether the process is alive
+#[utoipa::path(
+    get, path = "/healthz", tag = "health",
+    responses((status = 200, description = "It is alive", body = String, content_type = "text/plain", example = json!("ok\n")))
+)]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
+/// Say whether all parts are up
+///
+/// Ready means that the cluster, the ledger and the engine do their work.
+#[utoipa::path(
+    get, path = "/readyz", tag = "health",
+    responses(
+        (status = 200, description = "All parts are up", body = Report, example = json!({"ready": true, "not_ready": []})),
+        (status = 503, description = "Some are not", body = Report, example = json!({"ready": false, "not_ready": ["engine"]}))
+    )
+)]
 pub(crate) async fn readyz(State(doors): State<Doors>) -> (StatusCode, Json<Report>) {
     let not_ready = doors.readiness().missing();
     let ready = not_ready.is_empty();

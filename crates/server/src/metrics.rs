@@ -130,6 +130,17 @@ impl Collector for Uptime {
     }
 }
 
+/// Show metrics
+///
+/// In the OpenMetrics text format, for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", operation_id = "show_metrics", tag = "health",
+    responses((
+        status = 200, description = "All metrics", body = String,
+        content_type = "application/openmetrics-text",
+        example = json!("# TYPE pathline_uptime_seconds gauge\npathline_uptime_seconds 61.2\n# EOF\n")
+    ))
+)]
 pub(crate) async fn show(State(doors): State<Doors>) -> Response {
     (
         [(header::CONTENT_TYPE, OPEN_METRICS)],

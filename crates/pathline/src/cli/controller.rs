@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{Address, OutputArgs, ProgramArgs};
+use super::{Address, LedgerArgs, OutputArgs, ProgramArgs};
 use crate::admission::Mode;
 use crate::webhook::Target;
 
@@ -60,7 +60,10 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "HOST:PORT", default_value = "0.0.0.0:9443")]
     pub(crate) webhook_listen: Address,
 
-    /// Address of /healthz, /readyz and /metrics; port 0 means any free one
+    #[command(flatten)]
+    pub(crate) ledger: LedgerArgs,
+
+    /// Address of Pathline itself; port 0 means any free one
     #[arg(
         long,
         env = "PATHLINE_LISTEN",
@@ -70,7 +73,7 @@ pub(crate) struct ControllerArgs {
     )]
     pub(crate) listen: Address,
 
-    /// Where checkouts and logs of workers are kept; nothing there needs to be saved
+    /// Where checkouts and logs of workers are kept, and the ledger if it is a file
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".pathline")]
     pub(crate) data_dir: PathBuf,
 

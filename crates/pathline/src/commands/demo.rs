@@ -103,5 +103,6 @@ fn options(scene: &Scene) -> Options {
         kube_listen: any_free,
         admission: Mode::Enforce,
         ytt: None,
+        ledger: None,
     }
 }

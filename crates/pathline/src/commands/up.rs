@@ -34,6 +34,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
         kube_listen: settings.kube_listen,
         admission: settings.admission,
         ytt: settings.ytt,
+        ledger: settings.ledger,
     };
     let mut instance = tokio::select! {
         started = Instance::start(&options) => started?,

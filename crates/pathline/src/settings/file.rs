@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pathline_ledger::NotAUrl;
 use serde::Deserialize;
 use serde_saphyr::UserMessageFormatter;
 
@@ -17,6 +18,7 @@ pub(super) struct ConfigFile {
     pub(super) data_dir: Option<PathBuf>,
     pub(super) listen: Option<Address>,
     pub(super) kube_listen: Option<Address>,
+    pub(super) ledger: Option<String>,
     pub(super) admission: Option<Mode>,
     pub(super) ytt: Option<PathBuf>,
     pub(super) log: Option<String>,
@@ -36,6 +38,9 @@ pub(crate) enum ConfigError {
         column: u64,
         message: String,
     },
+    /// The ledger it, or the command line, names can be none.
+    #[error("the ledger: {0}")]
+    Ledger(#[from] NotAUrl),
 }
 
 impl Hint for ConfigError {
@@ -45,6 +50,7 @@ impl Hint for ConfigError {
                 "`--config` (or PATHLINE_CONFIG) must name a readable file".to_owned()
             }
             Self::Parse { .. } => "`pathline help up` shows every key".to_owned(),
+            Self::Ledger(error) => return error.hint(),
         })
     }
 
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {
-        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, admission, ytt, log");
+        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, ledger, admission, ytt, log");
         insta::assert_snapshot!(error("listen: 7700\n"), @"p.yaml:1:9: write HOST:PORT, such as 127.0.0.1:7700");
         insta::assert_snapshot!(error("listen: localhost:1\nlisten: localhost:2\n"), @"p.yaml:2:1: duplicate mapping key: listen not allowed here");
         insta::assert_snapshot!(error("listen: [\n"), @"p.yaml:1:9: expected string scalar");

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 26] = [
     "up",
     "controller",
     "crds",
@@ -27,6 +27,10 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "keys apply",
     "lineage",
     "lineage simulate",
+    "token",
+    "token create",
+    "token list",
+    "token revoke",
     "completions",
     "man",
 ];

@@ -24,6 +24,7 @@ pub(crate) fn pathline() -> Command {
         "KUBE_LISTEN",
         "CONFIG",
         "LOG",
+        "LEDGER",
         "SERVER",
         "TOKEN",
     ];

@@ -32,7 +32,7 @@ pub(crate) fn start() -> (Running, Value) {
 }
 
 /// Returns a client made from the kubeconfig, as kubectl would.
-async fn client(ready: &Value) -> Client {
+pub(crate) async fn client(ready: &Value) -> Client {
     let path = ready["kubeconfig"]
         .as_str()
         .expect("`ready` names the kubeconfig");

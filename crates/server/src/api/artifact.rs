@@ -55,6 +55,9 @@ pub struct Edge {
     /// How it is known that the output was made from it.
     #[schema(schema_with = schemas::evidence)]
     pub evidence: Evidence,
+    /// Whether it was only offered to a template that does not tell what it reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offered: bool,
 }
 
 impl Edge {
@@ -63,6 +66,7 @@ impl Edge {
             origin: origin.to_string(),
             artifact: Artifact::from(&edge.artifact),
             evidence: edge.evidence,
+            offered: edge.offered,
         }
     }
 }
@@ -97,11 +101,15 @@ pub struct Making {
     pub template: TemplateVersion,
     /// What it was made from.
     pub from: Vec<Edge>,
-    /// When this was first known.
-    #[schema(schema_with = schemas::time)]
-    pub time: Timestamp,
-    /// Whether the resource makes it now.
+    /// Whether the resource still makes it.
     pub current: bool,
+    /// Since when it makes it.
+    #[schema(schema_with = schemas::time)]
+    pub since: Timestamp,
+    /// Until when it did; absent while it still does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::time, required = false)]
+    pub until: Option<Timestamp>,
 }
 
 /// One thing that was made of an artifact.
@@ -111,17 +119,23 @@ pub struct Use {
     pub owner: OwnerRef,
     /// The resource of the blueprint that made it.
     pub resource: String,
+    /// Where the resource took it from: `owner NAME` or `resource NAME`.
+    pub origin: String,
     /// What was made; absent where the object itself is the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Artifact>,
     /// How it is known that it was made of the artifact.
     #[schema(schema_with = schemas::evidence)]
     pub evidence: Evidence,
-    /// When this was first known.
-    #[schema(schema_with = schemas::time)]
-    pub time: Timestamp,
-    /// Whether the resource makes it now.
+    /// Whether the resource still makes it.
     pub current: bool,
+    /// Since when it makes it.
+    #[schema(schema_with = schemas::time)]
+    pub since: Timestamp,
+    /// Until when it did; absent while it still does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::time, required = false)]
+    pub until: Option<Timestamp>,
 }
 
 /// Where a source or an image has got to.
@@ -148,12 +162,12 @@ pub struct Carrier {
     pub artifact: Option<Artifact>,
     /// Whether every edge on the way is proven.
     pub proven: bool,
-    /// Whether the resource makes it now.
+    /// Whether the resource still makes it.
     pub current: bool,
-    /// Since when it was made.
+    /// Since when it makes it.
     #[schema(schema_with = schemas::time)]
     pub since: Timestamp,
-    /// Until when it was made; absent while it still is.
+    /// Until when it did; absent while it still does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = schemas::time, required = false)]
     pub until: Option<Timestamp>,

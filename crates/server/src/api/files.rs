@@ -19,6 +19,6 @@ impl ServerFile {
 
     /// Returns where the secret of the first admin token is kept, with a line feed behind it.
     pub fn token_path(data_dir: &Path) -> PathBuf {
-        data_dir.join("admin.token")
+        data_dir.join("rest.token")
     }
 }

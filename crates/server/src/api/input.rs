@@ -19,6 +19,9 @@ pub struct OwnerInput {
     pub mixed: bool,
     /// Whether nothing on the path reads it.
     pub unused: bool,
+    /// Whether it runs: `True`, `False` or `Unknown`; absent if it is unused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<String>,
     /// Why it has not arrived; empty if it has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,

@@ -17,6 +17,9 @@ pub struct Made {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = schemas::evidence, required = false)]
     pub evidence: Option<Evidence>,
+    /// Whether it was only offered to what stands above it, which does not tell what it reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offered: bool,
     /// Who emitted it unchanged, in path order; `workload` or `deliverable` first if the owner
     /// gave it.
     pub passed: Vec<String>,
@@ -41,6 +44,7 @@ impl From<&MadeOf> for Made {
                 mutable: made.mutable,
             },
             evidence: made.evidence,
+            offered: made.offered,
             passed: made.passed.clone(),
             from: made.from.iter().map(Self::from).collect(),
             cut: made.cut,

@@ -19,6 +19,17 @@ pub struct OwnerRef {
     pub uid: String,
 }
 
+impl From<pathline_ledger::OwnerRef> for OwnerRef {
+    fn from(owner: pathline_ledger::OwnerRef) -> Self {
+        Self {
+            kind: owner.kind,
+            namespace: owner.namespace,
+            name: owner.name,
+            uid: owner.uid,
+        }
+    }
+}
+
 /// An owner in a list.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -52,10 +63,16 @@ pub struct OwnerPage {
 
 /// Everything about one owner: its path, what it gave, what came out, and how that is known.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Owner {
     /// What a list says of it.
     #[serde(flatten)]
     pub summary: OwnerSummary,
+    /// Whether everything it gives runs: `True`, `False` or `Unknown`.
+    pub live: String,
+    /// Its newest generation that is, or was, live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_generation: Option<i64>,
     /// The resources of its blueprint, in declared order.
     pub path: Vec<PathStep>,
     /// What the owner itself gives, and how far each value has come.

@@ -69,3 +69,16 @@ pub struct TokenList {
     /// The tokens, by name.
     pub items: Vec<Token>,
 }
+
+impl From<pathline_ledger::Token> for Token {
+    fn from(token: pathline_ledger::Token) -> Self {
+        Self {
+            name: token.name,
+            scope: token.scope,
+            created: token.created,
+            expires: token.expires,
+            last_used: token.last_used,
+            revoked: token.revoked,
+        }
+    }
+}

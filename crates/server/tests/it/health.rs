@@ -25,7 +25,7 @@ async fn readiness_lists_what_is_missing_in_the_order_of_the_start() {
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(
         body,
-        json!({"ready": false, "not_ready": ["cluster", "engine"]})
+        json!({"ready": false, "not_ready": ["ledger", "cluster", "engine"]})
     );
 }
 
@@ -33,7 +33,7 @@ async fn readiness_lists_what_is_missing_in_the_order_of_the_start() {
 async fn ready_when_every_part_is_and_no_longer_when_one_goes_down() {
     let doors = Doors::new("1.2.3");
     let router = app(doors.clone());
-    for part in [Part::Cluster, Part::Crds, Part::Engine] {
+    for part in [Part::Ledger, Part::Cluster, Part::Crds, Part::Engine] {
         doors.readiness().mark_ready(part);
     }
     assert_eq!(get(&router, "/readyz").await.0, StatusCode::OK);

@@ -1,9 +1,19 @@
 //! The doors, asked as a client asks them.
 
+mod artifacts;
+mod auth;
+mod bad_input;
+mod first_token;
 mod health;
 mod listen;
 mod metrics;
+mod openapi;
+mod owners;
 mod serve;
+mod story;
+mod stream;
+mod tokens;
+mod world;
 
 use axum::Router;
 use axum::body::Body;

@@ -88,7 +88,7 @@ fn write_used(entry: &ArtifactEntry, columns: usize, out: &mut dyn Write) -> io:
             notes: vec![
                 (Style::new(), output),
                 proof(used.evidence),
-                when(used.current, used.time),
+                when(used.current, used.since),
             ],
             below: Vec::new(),
         };
@@ -125,7 +125,7 @@ impl Drawing<'_> {
             template,
             ..
         } = making;
-        let mut notes = vec![when(making.current, making.time)];
+        let mut notes = vec![when(making.current, making.since)];
         if !template.name.is_empty() {
             notes.push((SOFT, format!("from {}", template.name)));
         }

@@ -69,6 +69,7 @@ fn owner_json() -> Value {
     );
     json!({
         "kind": "Workload", "namespace": "default", "name": "hello", "uid": "u1", "generation": 3,
+        "live": "Unknown",
         "blueprint": {"kind": "ClusterSupplyChain", "name": "hello"},
         "ready": {"status": "True", "reason": "Ready", "message": ""},
         "path": [{"resource": "manifest", "state": "selected",
@@ -163,10 +164,10 @@ pub(super) fn explained() -> Explained {
     };
     let making = |resource: &str, template: &str, from: Value| {
         json!({"owner": owner_ref(), "resource": resource, "template": {"name": template},
-               "from": from, "time": "2026-11-16T02:10:33Z", "current": true})
+               "from": from, "since": "2026-11-16T02:10:33Z", "current": true})
     };
-    let used = json!([{"owner": owner_ref(), "resource": "manifest", "evidence": "assumed",
-                       "time": "2026-11-16T02:10:40Z", "current": false}]);
+    let used = json!([{"owner": owner_ref(), "resource": "manifest", "origin": "resource build",
+                       "evidence": "assumed", "since": "2026-11-16T02:10:40Z", "current": false}]);
     let image_made = making(
         "build",
         "ClusterImageTemplate/kpack",

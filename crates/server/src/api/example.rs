@@ -1,0 +1,247 @@
+//! The examples of the OpenAPI document, as values, so that they cannot drift from the types.
+
+use jiff::{SignedDuration, Timestamp};
+use pathline_ledger::Scope;
+use pathline_lineage as lineage;
+use pathline_lineage::{Evidence, Kind, Origin};
+use serde_json::json;
+
+use super::{
+    Artifact, ArtifactEntry, Carrier, Change, Contains, CreatedToken, Derivation, Edge, Made,
+    MadeNow, Making, NewToken, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary,
+    PathStep, Ready, TemplateVersion, Token, TokenList, Use,
+};
+
+pub(crate) fn owner_page() -> OwnerPage {
+    OwnerPage {
+        items: vec![owner_summary()],
+        next: None,
+    }
+}
+
+/// The example of RFC 0014: an image that was built from a source.
+pub(crate) fn owner() -> Owner {
+    Owner {
+        summary: owner_summary(),
+        live: "True".to_owned(),
+        live_generation: Some(2),
+        path: vec![
+            step("source-cloner", "ClusterSourceTemplate", &[]),
+            step("image-builder", "ClusterImageTemplate", &["source-cloner"]),
+        ],
+        inputs: vec![OwnerInput {
+            name: "param:debug".to_owned(),
+            artifact: Artifact::from(&lineage::Artifact::param("debug", &json!("on"))),
+            arrived: true,
+            mixed: false,
+            unused: false,
+            live: Some("True".to_owned()),
+            missing: Vec::new(),
+        }],
+        outputs: vec![Made {
+            artifact: image(),
+            evidence: None,
+            offered: false,
+            passed: vec!["image-builder".to_owned()],
+            from: vec![Made {
+                artifact: source(),
+                evidence: Some(Evidence::Generation),
+                offered: false,
+                passed: vec!["workload".to_owned(), "source-cloner".to_owned()],
+                from: Vec::new(),
+                cut: false,
+            }],
+            cut: false,
+        }],
+        lineage: vec![Derivation {
+            resource: "image-builder".to_owned(),
+            template: template(),
+            uid: "6b0e6f3c-0a53-4d0e-9d0a-0b1f5b1f2a3c".to_owned(),
+            generation: Some(3),
+            output: Some(image()),
+            from: vec![edge()],
+            time: time(),
+        }],
+    }
+}
+
+pub(crate) fn artifact_entry() -> ArtifactEntry {
+    ArtifactEntry {
+        artifact: image(),
+        first_seen: time(),
+        made: vec![Making {
+            owner: owner_ref(),
+            resource: "image-builder".to_owned(),
+            template: template(),
+            from: vec![edge()],
+            current: true,
+            since: time(),
+            until: None,
+        }],
+        used: vec![Use {
+            owner: owner_ref(),
+            resource: "deployer".to_owned(),
+            origin: Origin::resource("image-builder").to_string(),
+            output: None,
+            evidence: Evidence::Applied,
+            current: true,
+            since: time(),
+            until: None,
+        }],
+        cut: false,
+    }
+}
+
+pub(crate) fn contains() -> Contains {
+    Contains {
+        found: vec![source()],
+        carriers: vec![Carrier {
+            owner: owner_ref(),
+            resource: "image-builder".to_owned(),
+            artifact: Some(image()),
+            proven: true,
+            current: true,
+            since: time(),
+            until: None,
+        }],
+        next: None,
+    }
+}
+
+pub(crate) fn new_token() -> NewToken {
+    NewToken {
+        name: "ci".to_owned(),
+        scope: Scope::Read,
+        expires_in_seconds: Some(7_776_000),
+    }
+}
+
+pub(crate) fn created_token() -> CreatedToken {
+    CreatedToken {
+        token: token(),
+        secret: format!("pathline_{}", "0123456789abcdef".repeat(4)),
+    }
+}
+
+pub(crate) fn token_list() -> TokenList {
+    TokenList {
+        items: vec![token(), revoked_token()],
+    }
+}
+
+pub(crate) fn revoked_token() -> Token {
+    Token {
+        name: "laptop".to_owned(),
+        revoked: Some(time()),
+        ..token()
+    }
+}
+
+/// The text of a stream, as it comes over the wire.
+pub(crate) fn stream() -> String {
+    let change = Change {
+        sequence: 42,
+        time: time(),
+        owner: owner_ref(),
+        made: vec![MadeNow {
+            resource: "image-builder".to_owned(),
+            artifact: Some(image().id),
+        }],
+        arrived: Vec::new(),
+        gone: false,
+    };
+    let data = serde_json::to_string(&change).expect("the types of the API are JSON");
+    format!(
+        "event: begin\nid: 41\ndata: {{\"sequence\":41}}\n\nevent: change\nid: 42\ndata: {data}\n\n"
+    )
+}
+
+fn owner_summary() -> OwnerSummary {
+    OwnerSummary {
+        owner: owner_ref(),
+        generation: 2,
+        created: Some(time()),
+        blueprint: Some(ObjectName {
+            kind: "ClusterSupplyChain".to_owned(),
+            api_version: Some("carto.run/v1alpha1".to_owned()),
+            namespace: None,
+            name: "source-to-image".to_owned(),
+        }),
+        ready: Some(ready()),
+    }
+}
+
+fn owner_ref() -> OwnerRef {
+    OwnerRef {
+        kind: "Workload".to_owned(),
+        namespace: "dev".to_owned(),
+        name: "web".to_owned(),
+        uid: "0f5e1b9c-5d38-4a5f-8b8e-3c9d7a1e2f40".to_owned(),
+    }
+}
+
+fn step(resource: &str, template_kind: &str, inputs: &[&str]) -> PathStep {
+    PathStep {
+        resource: resource.to_owned(),
+        state: "selected".to_owned(),
+        option: None,
+        template: Some(ObjectName {
+            kind: template_kind.to_owned(),
+            api_version: Some("carto.run/v1alpha1".to_owned()),
+            namespace: None,
+            name: resource.to_owned(),
+        }),
+        object: None,
+        inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
+        reason: None,
+        ready: Some(ready()),
+    }
+}
+
+fn ready() -> Ready {
+    Ready {
+        status: "True".to_owned(),
+        reason: "Ready".to_owned(),
+        message: String::new(),
+    }
+}
+
+fn token() -> Token {
+    Token {
+        name: "ci".to_owned(),
+        scope: Scope::Read,
+        created: time(),
+        expires: Some(time() + SignedDuration::from_hours(24 * 90)),
+        last_used: None,
+        revoked: None,
+    }
+}
+
+fn image() -> Artifact {
+    Artifact::from(&lineage::Artifact::value(Kind::Image, &json!("abc123")))
+}
+
+fn source() -> Artifact {
+    let source = lineage::Artifact::source("https://git.example/web", Some("def567"));
+    Artifact::from(&source)
+}
+
+fn edge() -> Edge {
+    Edge {
+        origin: Origin::resource("source-cloner").to_string(),
+        artifact: source(),
+        evidence: Evidence::Generation,
+        offered: false,
+    }
+}
+
+fn template() -> TemplateVersion {
+    TemplateVersion {
+        name: "ClusterImageTemplate/image-builder".to_owned(),
+        generation: Some(1),
+    }
+}
+
+fn time() -> Timestamp {
+    Timestamp::from_second(1_800_000_000).expect("a time in 2027")
+}

@@ -1,0 +1,63 @@
+//! What a request carries, with mistakes told in the shape of all refusals.
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::refusal::Refusal;
+
+/// The query of a request. Parameters that nobody reads are mistakes.
+pub(crate) struct Query<T>(pub(crate) T);
+
+/// The parts of the path that stand for something.
+pub(crate) struct Path<T>(pub(crate) T);
+
+/// The body of a request, as JSON.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let read = axum::extract::Query::from_request_parts(parts, state).await;
+        read.map(|query| Self(query.0))
+            .map_err(|rejection: QueryRejection| Refusal::bad_request(rejection.body_text()))
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let read = axum::extract::Path::from_request_parts(parts, state).await;
+        read.map(|path| Self(path.0))
+            .map_err(|rejection: PathRejection| Refusal::bad_request(rejection.body_text()))
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let read = axum::Json::from_request(request, state).await;
+        read.map(|body| Self(body.0))
+            .map_err(|rejection| refuse_body(&rejection))
+    }
+}
+
+fn refuse_body(rejection: &JsonRejection) -> Refusal {
+    let message = rejection.body_text();
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
+                .with_hint("send `Content-Type: application/json`")
+        }
+        // What has the wrong shape and what is no JSON at all are both the sender's mistake.
+        _ => Refusal::bad_request(message),
+    }
+}

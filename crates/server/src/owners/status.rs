@@ -1,0 +1,134 @@
+//! What the cluster says of an owner: who it is, how it is, and its path.
+
+use kube::ResourceExt;
+use kube::api::DynamicObject;
+use pathline_blueprint::model::{
+    Condition, ObjectReference, PathEntry, ResourceStatus, StampedReference,
+};
+use pathline_blueprint::owner::OwnerKind;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::api::{ObjectName, OwnerRef, OwnerSummary, PathStep, Ready};
+
+const SELECTED: &str = "selected";
+const SKIPPED: &str = "skipped";
+
+/// The part of an owner's status that is told; both kinds have it.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Status {
+    conditions: Vec<Condition>,
+    #[serde(alias = "deliveryRef")]
+    supply_chain_ref: Option<ObjectReference>,
+    resources: Vec<ResourceStatus>,
+    path: Vec<PathEntry>,
+}
+
+impl Status {
+    /// Reads the status of an object; one that is not Pathline's tells nothing.
+    fn of(object: &DynamicObject) -> Self {
+        let status = object.data.get("status").unwrap_or(&Value::Null);
+        Self::deserialize(status).unwrap_or_default()
+    }
+}
+
+/// Says who an owner is, and how it is.
+pub(super) fn summary(kind: OwnerKind, object: &DynamicObject) -> OwnerSummary {
+    let status = Status::of(object);
+    OwnerSummary {
+        owner: OwnerRef {
+            kind: kind.name().to_owned(),
+            namespace: object.namespace().unwrap_or_default(),
+            name: object.name_any(),
+            uid: object.uid().unwrap_or_default(),
+        },
+        generation: object.metadata.generation.unwrap_or_default(),
+        created: object.creation_timestamp().map(|time| time.0),
+        blueprint: status.supply_chain_ref.and_then(object_name),
+        ready: ready(&status.conditions),
+    }
+}
+
+/// Says which way the owner takes through its blueprint, in declared order.
+pub(super) fn path(object: &DynamicObject) -> Vec<PathStep> {
+    let status = Status::of(object);
+    let resources = status.resources.iter();
+    let mut steps: Vec<PathStep> = resources.map(|it| step(it, &status.path)).collect();
+    let known = |name: &str| status.resources.iter().any(|it| it.name == name);
+    // What is being retired, say, is on no list of resources any more.
+    let others = status.path.iter().filter(|entry| !known(&entry.resource));
+    steps.extend(others.map(bare_step));
+    steps
+}
+
+fn step(resource: &ResourceStatus, path: &[PathEntry]) -> PathStep {
+    let entry = path.iter().find(|entry| entry.resource == resource.name);
+    let is_skipped = resource.conditions.iter().any(|it| it.r#type == "Selected");
+    let presumed = if is_skipped { SKIPPED } else { SELECTED };
+    let decided = entry.map_or_else(
+        || PathStep {
+            state: presumed.to_owned(),
+            ..bare(&resource.name)
+        },
+        bare_step,
+    );
+    PathStep {
+        template: resource.template_ref.clone().and_then(object_name),
+        object: resource.stamped_ref.clone().and_then(stamped_name),
+        inputs: resource.inputs.iter().map(|it| it.name.clone()).collect(),
+        ready: ready(&resource.conditions),
+        ..decided
+    }
+}
+
+fn bare_step(entry: &PathEntry) -> PathStep {
+    let state = serde_json::to_value(entry.state).ok();
+    let state = state.as_ref().and_then(Value::as_str).unwrap_or_default();
+    PathStep {
+        state: state.to_owned(),
+        option: entry.option,
+        reason: Some(entry.reason.clone()).filter(|reason| !reason.is_empty()),
+        ..bare(&entry.resource)
+    }
+}
+
+fn bare(resource: &str) -> PathStep {
+    PathStep {
+        resource: resource.to_owned(),
+        state: SELECTED.to_owned(),
+        option: None,
+        template: None,
+        object: None,
+        inputs: Vec::new(),
+        reason: None,
+        ready: None,
+    }
+}
+
+fn ready(conditions: &[Condition]) -> Option<Ready> {
+    let ready = conditions.iter().find(|it| it.r#type == "Ready")?;
+    Some(Ready {
+        status: format!("{:?}", ready.status),
+        reason: ready.reason.clone(),
+        message: ready.message.clone(),
+    })
+}
+
+fn object_name(reference: ObjectReference) -> Option<ObjectName> {
+    Some(ObjectName {
+        kind: reference.kind?,
+        api_version: reference.api_version,
+        namespace: reference.namespace,
+        name: reference.name?,
+    })
+}
+
+fn stamped_name(reference: StampedReference) -> Option<ObjectName> {
+    Some(ObjectName {
+        kind: reference.kind?,
+        api_version: reference.api_version,
+        namespace: reference.namespace,
+        name: reference.name?,
+    })
+}
