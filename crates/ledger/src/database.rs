@@ -12,7 +12,7 @@ use sqlx::{PgPool, SqlitePool};
 
 pub(crate) use self::dialect::Dialect;
 pub(crate) use self::session::Session;
-pub(crate) use self::statement::{Statement, sql, sql_of_parts};
+pub(crate) use self::statement::{Rows, Statement, sql, sql_of_parts};
 
 use crate::error::Error;
 

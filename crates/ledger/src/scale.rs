@@ -49,6 +49,7 @@ async fn contains_uses_indexes_on_postgres() {
     size().fill_postgres(&url).await;
     let plan = ask(&ledger, "PostgreSQL").await;
     insta::assert_snapshot!("plan_on_postgres", plan.steps());
+    println!("of which PostgreSQL: {:.1} ms", plan.milliseconds());
     let visited = plan.rows_visited();
     assert!(
         visited < 500.0,

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod derivations;
+mod edges;
 mod prepared;
 mod record;
 
@@ -57,11 +58,12 @@ pub(crate) async fn run(
 /// Writes a batch in one transaction. If that fails for one of them, each gets a transaction of its
 /// own, so that no change fails for another one's sake.
 async fn commit(database: &Database, batch: Vec<Job>) {
-    let together = write(database, batch.iter().map(|job| &job.work)).await;
+    let all: Vec<&Work> = batch.iter().map(|job| &job.work).collect();
+    let together = write(database, &all).await;
     let retry = batch.len() > 1 && matches!(&together, Err(error) if !error.is_temporary());
     for job in batch {
         let outcome = match retry {
-            true => write(database, [&job.work].into_iter()).await,
+            true => write(database, &[&job.work]).await,
             false => together.clone(),
         };
         // Nobody listens if the caller has gone away.
@@ -69,14 +71,13 @@ async fn commit(database: &Database, batch: Vec<Job>) {
     }
 }
 
-async fn write(
-    database: &Database,
-    batch: impl ExactSizeIterator<Item = &Work>,
-) -> Result<(), Error> {
+async fn write(database: &Database, batch: &[&Work]) -> Result<(), Error> {
+    let changes: Vec<&Prepared> = batch.iter().filter_map(|work| work.change()).collect();
     let mut session = database.writer().await?;
     session
         .transact(async |session| {
             let mut writing = record::Writing::new(session);
+            writing.learn(&changes).await?;
             for work in batch {
                 match work {
                     Work::Record(prepared) => writing.record(prepared).await?,
@@ -89,10 +90,14 @@ async fn write(
 }
 
 impl Work {
-    fn bytes(&self) -> usize {
+    fn change(&self) -> Option<&Prepared> {
         match self {
-            Self::Record(prepared) => prepared.track.len(),
-            Self::Gone(_) => 0,
+            Self::Record(prepared) => Some(prepared),
+            Self::Gone(_) => None,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        self.change().map_or(0, |change| change.track.len())
     }
 }

@@ -16,13 +16,30 @@ impl Dialect {
         }
     }
 
+    /// Returns the condition that a word is in the list which is the first value.
+    pub(crate) fn is_in_first_words(self) -> &'static str {
+        match self {
+            Self::Sqlite => "in (select value from json_each($1))",
+            Self::Postgres => "= any ($1::text[])",
+        }
+    }
+
     /// Writes a list of numbers as a value.
     pub(crate) fn list(self, numbers: &[i64]) -> String {
-        let (open, close) = match self {
-            Self::Sqlite => ('[', ']'),
-            Self::Postgres => ('{', '}'),
-        };
         let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
-        format!("{open}{}{close}", numbers.join(","))
+        self.enclosed(&numbers.join(","))
+    }
+
+    /// Writes a list of words, of letters and digits only, as a value.
+    pub(crate) fn words(self, words: &[String]) -> String {
+        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        self.enclosed(&words.join(","))
+    }
+
+    fn enclosed(self, list: &str) -> String {
+        match self {
+            Self::Sqlite => format!("[{list}]"),
+            Self::Postgres => format!("{{{list}}}"),
+        }
     }
 }

@@ -36,6 +36,47 @@ pub(crate) fn sql_of_parts(parts: &[&'static str]) -> Statement {
     }
 }
 
+/// A statement that takes many rows at once.
+pub(crate) struct Rows {
+    /// What stands before the rows.
+    pub(crate) before: &'static str,
+    /// How many values a row has.
+    pub(crate) columns: usize,
+    /// What stands after the rows.
+    pub(crate) after: &'static str,
+}
+
+/// How many rows a statement takes. Few sizes, for each is a statement that the databases prepare.
+const SIZES: [usize; 3] = [32, 8, 1];
+
+impl Rows {
+    /// Cuts rows into parts, each with the statement that takes it and still lacks its values.
+    pub(crate) fn chunks<'a, T>(&self, mut rows: &'a [T]) -> Vec<(Statement, &'a [T])> {
+        let mut chunks = Vec::new();
+        for size in SIZES {
+            while let Some((chunk, rest)) = rows.split_at_checked(size) {
+                chunks.push((self.statement(size), chunk));
+                rows = rest;
+            }
+        }
+        chunks
+    }
+
+    fn statement(&self, rows: usize) -> Statement {
+        let row = |row: usize| {
+            let numbers = (1..=self.columns).map(|column| row * self.columns + column);
+            let places: Vec<String> = numbers.map(|number| format!("${number}")).collect();
+            format!("({})", places.join(", "))
+        };
+        let rows: Vec<String> = (0..rows).map(row).collect();
+        let text = format!("{}{}{}", self.before, rows.join(", "), self.after);
+        Statement {
+            text: AssertSqlSafe(text).into_sql_str(),
+            values: Vec::new(),
+        }
+    }
+}
+
 impl Statement {
     /// Returns the question how this would be answered.
     #[cfg(test)]

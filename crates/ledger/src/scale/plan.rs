@@ -12,6 +12,7 @@ use crate::database::{Dialect, Session, Statement};
 pub(super) struct Plan {
     steps: BTreeSet<String>,
     rows: f64,
+    milliseconds: f64,
 }
 
 impl Plan {
@@ -27,6 +28,8 @@ impl Plan {
             Dialect::Postgres => {
                 let asked = asked.explained("explain (analyze, format json)");
                 let (plan,): (Json<Value>,) = session.only(asked).await.unwrap();
+                let time = |key: &str| plan[0][key].as_f64().unwrap_or_default();
+                self.milliseconds += time("Planning Time") + time("Execution Time");
                 self.walk(&plan[0]["Plan"]);
             }
         }
@@ -41,6 +44,11 @@ impl Plan {
     /// Returns how many rows all steps together gave.
     pub(super) fn rows_visited(&self) -> f64 {
         self.rows
+    }
+
+    /// Returns how long PostgreSQL says that it takes to plan and to answer.
+    pub(super) fn milliseconds(&self) -> f64 {
+        self.milliseconds
     }
 
     /// Takes note of tables and indexes only: in which way an index is read is PostgreSQL's affair.

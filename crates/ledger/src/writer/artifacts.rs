@@ -1,59 +1,84 @@
 //! Artifacts, each written once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use pathline_lineage::{Artifact, ArtifactId};
 
-use crate::database::{Session, sql};
+use crate::database::{Rows, Session, sql_of_parts};
 use crate::error::Error;
 use crate::lookup;
+
+/// The most artifacts that are asked for at once.
+const ASKED: usize = 500;
+
+const INSERT: Rows = Rows {
+    before: "insert into artifact \
+             (digest, kind, name, shown, url, mutable, lookup, first_seen) values ",
+    columns: 8,
+    after: " returning id, digest",
+};
 
 /// The numbers that artifacts have in the tables, as far as this transaction has met them.
 #[derive(Default)]
 pub(super) struct Numbers {
-    known: HashMap<ArtifactId, i64>,
+    known: HashMap<String, i64>,
+    /// Those that nothing in the tables can be an output of yet.
+    fresh: HashSet<i64>,
 }
 
 impl Numbers {
-    /// Writes an artifact unless it is there.
+    /// Writes those artifacts that are not there, with the time at which they were first seen.
     pub(super) async fn learn(
         &mut self,
         session: &mut Session,
-        artifact: &Artifact,
-        time: Timestamp,
+        artifacts: &BTreeMap<ArtifactId, (&Artifact, Timestamp)>,
     ) -> Result<(), Error> {
-        if self.known.contains_key(&artifact.id()) {
-            return Ok(());
+        let digests: Vec<String> = artifacts.keys().map(ArtifactId::to_string).collect();
+        for asked in digests.chunks(ASKED) {
+            let rows = numbers(session, asked).await?;
+            self.known
+                .extend(rows.into_iter().map(|(id, digest)| (digest, id)));
         }
-        let asked = sql("select id from artifact where digest = $1").bind(artifact.id());
-        let number = match session.first::<(i64,)>(asked).await? {
-            Some((number,)) => number,
-            None => insert(session, artifact, time).await?,
-        };
-        self.known.insert(artifact.id(), number);
+        let missing = artifacts.values().zip(&digests);
+        let missing = missing.filter(|(_, digest)| !self.known.contains_key(*digest));
+        let missing: Vec<_> = missing.map(|(artifact, _)| artifact).collect();
+        for (insert, chunk) in INSERT.chunks(&missing) {
+            let insert = chunk.iter().fold(insert, |insert, (artifact, time)| {
+                insert
+                    .bind(artifact.id())
+                    .bind(lookup::kind(artifact.kind()))
+                    .bind(artifact.name())
+                    .bind(artifact.shown())
+                    .bind(artifact.url())
+                    .bind(artifact.is_mutable())
+                    .bind(&lookup::key(artifact.kind(), artifact.shown()))
+                    .bind(*time)
+            });
+            for (id, digest) in session.all::<(i64, String)>(insert).await? {
+                self.fresh.insert(id);
+                self.known.insert(digest, id);
+            }
+        }
         Ok(())
     }
 
     /// Returns the number of an artifact that was learnt.
     pub(super) fn of(&self, id: ArtifactId) -> i64 {
-        self.known[&id]
+        self.known[&id.to_string()]
+    }
+
+    /// Tells whether this is the first time that an artifact is an output of anything.
+    pub(super) fn is_first_output(&mut self, number: i64) -> bool {
+        self.fresh.remove(&number)
     }
 }
 
-async fn insert(session: &mut Session, artifact: &Artifact, time: Timestamp) -> Result<i64, Error> {
-    let insert = sql(
-        "insert into artifact (digest, kind, name, shown, url, mutable, lookup, first_seen) \
-         values ($1, $2, $3, $4, $5, $6, $7, $8) returning id",
-    )
-    .bind(artifact.id())
-    .bind(lookup::kind(artifact.kind()))
-    .bind(artifact.name())
-    .bind(artifact.shown())
-    .bind(artifact.url())
-    .bind(artifact.is_mutable())
-    .bind(&lookup::key(artifact.kind(), artifact.shown()))
-    .bind(time);
-    let (number,) = session.only::<(i64,)>(insert).await?;
-    Ok(number)
+async fn numbers(session: &mut Session, digests: &[String]) -> Result<Vec<(i64, String)>, Error> {
+    let dialect = session.dialect();
+    let asked = sql_of_parts(&[
+        "select id, digest from artifact where digest ",
+        dialect.is_in_first_words(),
+    ]);
+    session.all(asked.bind(&dialect.words(digests))).await
 }

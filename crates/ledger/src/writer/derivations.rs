@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use pathline_lineage::Origin;
-
 use super::artifacts::Numbers;
-use super::prepared::{From, Made};
+use super::edges::Edges;
+use super::prepared::Made;
 use crate::database::{Session, sql};
 use crate::error::Error;
 
@@ -28,6 +27,15 @@ struct Row {
 }
 
 impl Derivations {
+    /// Begins with an owner of whom nothing is known.
+    pub(super) fn none(owner: i64) -> Self {
+        Self {
+            owner,
+            known: i64::MIN,
+            current: HashMap::new(),
+        }
+    }
+
     /// Reads what is current.
     pub(super) async fn load(session: &mut Session, owner: i64, known: i64) -> Result<Self, Error> {
         let asked = sql("select id, resource, identity, known from derivation \
@@ -45,7 +53,8 @@ impl Derivations {
     pub(super) async fn record(
         &mut self,
         session: &mut Session,
-        numbers: &Numbers,
+        numbers: &mut Numbers,
+        edges: &mut Edges,
         made: &Made,
     ) -> Result<bool, Error> {
         if let Some(row) = self.current.get_mut(&made.resource)
@@ -55,6 +64,7 @@ impl Derivations {
                 return Ok(false);
             }
             row.known = made.time;
+            edges.write(session).await?;
             judge_anew(session, row.id, made).await?;
             return Ok(true);
         }
@@ -65,6 +75,7 @@ impl Derivations {
             end(session, row.id, made.time).await?;
         }
         let id = self.insert(session, numbers, made).await?;
+        edges.add(id, self.owner, numbers, made);
         let row = Row {
             id,
             resource: made.resource.clone(),
@@ -109,11 +120,13 @@ impl Derivations {
     async fn insert(
         &self,
         session: &mut Session,
-        numbers: &Numbers,
+        numbers: &mut Numbers,
         made: &Made,
     ) -> Result<i64, Error> {
         let output = made.output.map(|output| numbers.of(output));
-        if let Some(output) = output {
+        if let Some(output) = output
+            && !numbers.is_first_output(output)
+        {
             self.supersede(session, output, made).await?;
         }
         let insert = sql(
@@ -131,36 +144,7 @@ impl Derivations {
         .bind(made.identity)
         .bind(made.time);
         let (id,) = session.only::<(i64,)>(insert).await?;
-        for from in &made.from {
-            self.insert_edge(session, numbers, (id, made.time), from)
-                .await?;
-        }
         Ok(id)
-    }
-
-    async fn insert_edge(
-        &self,
-        session: &mut Session,
-        numbers: &Numbers,
-        (derivation, time): (i64, i64),
-        from: &From,
-    ) -> Result<(), Error> {
-        let scope = match from.origin {
-            Origin::Owner(_) => 0,
-            Origin::Resource(_) => self.owner,
-        };
-        let insert = sql(
-            "insert into edge (derivation, origin, input, scope, evidence, offered, known) \
-             values ($1, $2, $3, $4, $5, $6, $7)",
-        )
-        .bind(derivation)
-        .bind(&from.origin.to_string())
-        .bind(numbers.of(from.input))
-        .bind(scope)
-        .bind(&from.evidence.to_string())
-        .bind(from.offered)
-        .bind(time);
-        session.run(insert).await.map(drop)
     }
 
     /// From now on the output is known to have been made in another way.

@@ -1,9 +1,12 @@
 //! Recording changes, inside a transaction.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::artifacts::Numbers;
 use super::derivations::Derivations;
+use super::edges::Edges;
 use super::prepared::{Departure, Prepared};
 use crate::change::{Arrived, ArrivedNow, MadeNow, OwnerRef, What};
 use crate::database::{Session, sql};
@@ -18,11 +21,12 @@ const TOLD: usize = 64;
 pub(super) struct Writing<'a> {
     session: &'a mut Session,
     numbers: Numbers,
+    edges: Edges,
     /// The newest change of this transaction.
     newest: Option<i64>,
 }
 
-/// An owner in the tables.
+/// An owner in the tables; its track is empty before its first change.
 #[derive(sqlx::FromRow)]
 struct Owner {
     id: i64,
@@ -36,17 +40,26 @@ impl<'a> Writing<'a> {
         Self {
             session,
             numbers: Numbers::default(),
+            edges: Edges::default(),
             newest: None,
         }
     }
 
-    /// Records a change. Whatever of it is recorded already is left as it is.
-    pub(super) async fn record(&mut self, change: &Prepared) -> Result<(), Error> {
-        for artifact in change.artifacts.values() {
-            self.numbers
-                .learn(self.session, artifact, change.time)
-                .await?;
+    /// Writes the artifacts of all changes that are to be recorded.
+    pub(super) async fn learn(&mut self, changes: &[&Prepared]) -> Result<(), Error> {
+        let mut artifacts = BTreeMap::new();
+        for change in changes {
+            for artifact in change.artifacts.values() {
+                let seen = (artifact, change.time);
+                artifacts.entry(artifact.id()).or_insert(seen);
+            }
         }
+        self.numbers.learn(self.session, &artifacts).await
+    }
+
+    /// Records a change whose artifacts were learnt. Whatever of it is recorded already is left as
+    /// it is.
+    pub(super) async fn record(&mut self, change: &Prepared) -> Result<(), Error> {
         let owner = match self.owner(&change.owner.uid).await? {
             Some(owner) => owner,
             None => self.insert_owner(&change.owner).await?,
@@ -99,7 +112,8 @@ impl<'a> Writing<'a> {
     }
 
     /// Ends the transaction's work: forgets the oldest changes and tells the other processes.
-    pub(super) async fn finish(self) -> Result<(), Error> {
+    pub(super) async fn finish(mut self) -> Result<(), Error> {
+        self.edges.write(self.session).await?;
         let Some(newest) = self.newest else {
             return Ok(());
         };
@@ -133,10 +147,13 @@ impl<'a> Writing<'a> {
         change: &Prepared,
         what: &mut What,
     ) -> Result<bool, Error> {
-        let mut derivations = Derivations::load(self.session, owner.id, owner.known).await?;
+        let mut derivations = match owner.track.is_empty() {
+            true => Derivations::none(owner.id),
+            false => Derivations::load(self.session, owner.id, owner.known).await?,
+        };
         for made in &change.made {
             let new = derivations
-                .record(self.session, &self.numbers, made)
+                .record(self.session, &mut self.numbers, &mut self.edges, made)
                 .await?;
             if new && what.made.len() < TOLD {
                 what.made.push(MadeNow {
