@@ -9,6 +9,7 @@
 
 mod below;
 mod controllers;
+mod delivery;
 mod flux;
 mod images;
 mod job;
@@ -23,6 +24,7 @@ mod process;
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
+pub use self::delivery::{Delivery, Files, is_same_repository, judge_delivered};
 pub use self::flux::{Reference, inventory};
 pub use self::judging::{judge, judge_selected};
 pub use self::object::Object;

@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod ancestry;
 mod change;
 mod error;
 mod message;
@@ -32,6 +33,7 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 
+pub use ancestry::Kept;
 pub use change::{Author, Change, Written};
 pub use error::Error;
 pub use reference::{Reference, Revision};
@@ -127,17 +129,51 @@ impl Git {
             .await
     }
 
-    /// Runs `operation` on a thread of its own, within the time-out of the remote.
+    /// Tells what became, at the commit `later`, of files that the commit `written` has.
     ///
-    /// Not on the runtime's pool: an unresponsive remote would keep the runtime from shutting down.
-    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote.
+    /// Both are full ids. The history is kept beside the content that [`Git::fetch`] keeps, and only
+    /// what is new is fetched the next time.
+    ///
+    /// # Errors
+    ///
+    /// When the remote does not have `later`, or does not answer.
+    pub async fn kept(
+        &self,
+        remote: &Remote,
+        written: &str,
+        files: &[String],
+        later: &str,
+    ) -> Result<Kept, Error> {
+        let (written, later, files) = (written.to_owned(), later.to_owned(), files.to_vec());
+        let cache = format!("{}-history", remote.cache_name());
+        self.with_cache(cache, remote, "read the history of", move |session| {
+            session.kept(&written, &files, &later)
+        })
+        .await
+    }
+
     async fn with_session<T: Send + 'static>(
         &self,
         remote: &Remote,
         action: &'static str,
         operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let cache = self.cache_dir.join(remote.cache_name());
+        self.with_cache(remote.cache_name(), remote, action, operation)
+            .await
+    }
+
+    /// Runs `operation` on a thread of its own, within the time-out of the remote.
+    ///
+    /// Not on the runtime's pool: an unresponsive remote would keep the runtime from shutting down.
+    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote.
+    async fn with_cache<T: Send + 'static>(
+        &self,
+        cache_name: String,
+        remote: &Remote,
+        action: &'static str,
+        operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let cache = self.cache_dir.join(cache_name);
         let turn = self.turns.lock().entry(cache.clone()).or_default().clone();
         let interrupt = Arc::new(AtomicBool::new(false));
         let (answer, answered) = tokio::sync::oneshot::channel();

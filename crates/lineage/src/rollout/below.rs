@@ -37,6 +37,16 @@ impl Below {
         self.pods.gone(uid);
     }
 
+    /// Puts what a new listing of a kind found in the place of what was known of that kind.
+    pub fn replace(&mut self, kind: &str, fresh: Self) {
+        if kind == "Pod" {
+            self.pods = fresh.pods;
+            return;
+        }
+        self.objects.retain(|_, object| object.kind != kind);
+        self.objects.extend(fresh.objects);
+    }
+
     /// Returns about how many bytes are kept for pods.
     pub fn kept_bytes(&self) -> usize {
         self.pods.kept_bytes()

@@ -1,4 +1,4 @@
-//! Jobs, and pods that nobody controls.
+//! Jobs.
 
 use serde_json::Value;
 

@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    fn gix_remote(&self, source: &str) -> Result<gix::Remote<'_>, Error> {
+    pub(super) fn gix_remote(&self, source: &str) -> Result<gix::Remote<'_>, Error> {
         let spec = format!("+{source}:refs/pathline/{source}");
         self.repo
             .remote_at(self.remote.url().as_gix().clone())

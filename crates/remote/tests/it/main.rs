@@ -2,6 +2,7 @@
 
 mod archives;
 mod cgi;
+mod git_ancestry;
 mod git_http;
 mod git_read;
 mod git_write;

@@ -54,6 +54,27 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Also runs the controllers of Deployments, StatefulSets, DaemonSets and Jobs; their pods run
+    /// with the stand-in for kubelets.
+    pub fn with_pods() -> Self {
+        Self {
+            controllers: &[
+                "daemonset-controller",
+                "deployment-controller",
+                "garbage-collector-controller",
+                "job-controller",
+                "namespace-controller",
+                "replicaset-controller",
+                "root-ca-certificate-publisher-controller",
+                "serviceaccount-controller",
+                "statefulset-controller",
+            ],
+            ..Self::default()
+        }
+    }
+}
+
 /// A running control plane that ends with the process which started it.
 #[derive(Debug)]
 pub struct RealCluster {

@@ -6,7 +6,7 @@ use pathline_testkit::kube::{Options, RealCluster, with_temp_ns};
 
 #[tokio::test]
 async fn real_cluster_serves_kube_rs_and_kubectl() -> anyhow::Result<()> {
-    let Some(cluster) = RealCluster::shared("real cluster", Options::default()).await else {
+    let Some(cluster) = RealCluster::shared("real cluster", Options::with_pods()).await else {
         return Ok(());
     };
     let client = cluster.client().await?;

@@ -1,0 +1,182 @@
+//! Across git: the last mile of a commit with manifests is the delivery that follows its repository.
+
+use super::Stage;
+use crate::track::Live;
+
+/// What is known of a delivery that follows the repository that a commit was written to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// Its name, for people.
+    pub name: String,
+    /// The revision it is at, if it has found one.
+    pub revision: Option<String>,
+    /// What became of the files of the commit at that revision; `None` if nobody could say yet.
+    pub files: Option<Files>,
+    /// Whether that revision runs.
+    pub live: Live,
+    /// Why it can't go on, if it can't.
+    pub failure: Option<String>,
+}
+
+/// What became of the files that a commit wrote.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Files {
+    /// The revision is that commit or a later one, and they are as they were written.
+    Kept,
+    /// The revision does not build on that commit.
+    Elsewhere,
+    /// Later commits changed these.
+    Changed(Vec<String>),
+}
+
+/// Judges the last mile of a commit: it is live in every delivery that follows its repository.
+pub fn judge_delivered(deliveries: &[Delivery]) -> Stage {
+    let stages = deliveries.iter().map(delivered);
+    stages.fold(Stage::None, Stage::and)
+}
+
+fn delivered(delivery: &Delivery) -> Stage {
+    let Delivery {
+        name,
+        revision,
+        files,
+        live,
+        failure,
+    } = delivery;
+    let Some(revision) = revision else {
+        return Stage::progressing(format!("{name} has not found a revision yet"));
+    };
+    match files {
+        None => Stage::progressing(format!("what {name} has at `{revision}` is not known yet")),
+        Some(Files::Elsewhere) => Stage::progressing(format!(
+            "{name} is at `{revision}`, which does not have the commit"
+        )),
+        Some(Files::Changed(files)) => Stage::failed(format!(
+            "{name} is at `{revision}`, where somebody else changed {}; let the supply chain write them again",
+            files.join(", ")
+        )),
+        Some(Files::Kept) => match (live, failure) {
+            (Live::True, _) => Stage::Done,
+            (_, Some(failure)) => Stage::failed(format!("{name}: {failure}")),
+            (Live::False, None) => Stage::progressing(format!("{name} rolls out `{revision}`")),
+            (Live::Unknown, None) => {
+                Stage::progressing(format!("nothing says that {name} runs `{revision}`"))
+            }
+        },
+    }
+}
+
+/// Tells whether two addresses are of one repository: they may differ in `.git` and `/` at the end,
+/// in who asks, and in how the host is spelled.
+pub fn is_same_repository(one: &str, other: &str) -> bool {
+    normalized(one) == normalized(other)
+}
+
+fn normalized(url: &str) -> (String, String) {
+    let trimmed = url.trim().trim_end_matches('/');
+    let trimmed = trimmed.strip_suffix(".git").unwrap_or(trimmed);
+    let (scheme, rest) = trimmed.split_once("://").unwrap_or(("", trimmed));
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let place = format!("{}://{}", scheme.to_lowercase(), host.to_lowercase());
+    (place, path.trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(files: Option<Files>, live: Live) -> Delivery {
+        Delivery {
+            name: "deliverable app".into(),
+            revision: Some("main@sha1:2222222".into()),
+            files,
+            live,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn commit_is_live_once_a_delivery_that_has_it_is() {
+        let kept = |live| judge_delivered(&[delivery(Some(Files::Kept), live)]);
+        assert_eq!(kept(Live::True), Stage::Done);
+        assert!(matches!(kept(Live::False), Stage::Progressing { .. }));
+        assert!(matches!(kept(Live::Unknown), Stage::Progressing { .. }));
+        assert_eq!(judge_delivered(&[]), Stage::None);
+    }
+
+    #[test]
+    fn commit_that_a_delivery_does_not_have_is_waited_for() {
+        for files in [None, Some(Files::Elsewhere)] {
+            let stage = judge_delivered(&[delivery(files, Live::True)]);
+            assert!(matches!(stage, Stage::Progressing { .. }), "{stage:?}");
+        }
+        let unfetched = Delivery {
+            revision: None,
+            ..delivery(None, Live::Unknown)
+        };
+        assert!(matches!(
+            judge_delivered(&[unfetched]),
+            Stage::Progressing { .. }
+        ));
+    }
+
+    #[test]
+    fn files_that_somebody_else_changed_never_run() {
+        let changed = delivery(Some(Files::Changed(vec!["app.yaml".into()])), Live::True);
+        let stage = judge_delivered(&[changed]);
+        assert!(
+            matches!(&stage, Stage::Failed { reason } if reason.contains("app.yaml")),
+            "{stage:?}"
+        );
+    }
+
+    #[test]
+    fn delivery_that_fails_with_the_commit_says_why() {
+        let failed = Delivery {
+            failure: Some("no such image".into()),
+            ..delivery(Some(Files::Kept), Live::False)
+        };
+        let stage = judge_delivered(&[failed.clone()]);
+        assert!(matches!(&stage, Stage::Failed { reason } if reason.contains("no such image")));
+        let before = Delivery {
+            files: Some(Files::Elsewhere),
+            ..failed
+        };
+        assert!(matches!(
+            judge_delivered(&[before]),
+            Stage::Progressing { .. }
+        ));
+    }
+
+    #[test]
+    fn all_deliveries_must_have_it() {
+        let stages = [
+            delivery(Some(Files::Kept), Live::True),
+            delivery(Some(Files::Elsewhere), Live::True),
+        ];
+        assert!(matches!(
+            judge_delivered(&stages),
+            Stage::Progressing { .. }
+        ));
+    }
+
+    #[test]
+    fn repository_is_the_same_by_any_spelling_of_its_address() {
+        let same = [
+            "https://git.example/team/app",
+            "https://git.example/team/app.git",
+            "https://user:secret@GIT.example/team/app.git/",
+        ];
+        for one in same {
+            assert!(is_same_repository(one, same[0]), "{one}");
+        }
+        assert!(!is_same_repository(same[0], "https://git.example/team/App"));
+        assert!(!is_same_repository(same[0], "ssh://git.example/team/app"));
+        assert!(!is_same_repository(
+            "file:///srv/a.git",
+            "file:///srv/b.git"
+        ));
+        assert!(is_same_repository("file:///srv/a.git", "file:///srv/a"));
+    }
+}
