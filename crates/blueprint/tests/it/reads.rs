@@ -38,7 +38,7 @@ const OTHERS: [&str; 26] = [
     "params.b.deep",
     "params.b.list[0]",
     "params.b.list[-1]",
-    "params['a','c']",
+    "params['a','absent']",
     "params.*",
     "sources",
     "sources.code",
