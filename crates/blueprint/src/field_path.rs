@@ -58,6 +58,11 @@ impl FieldPath {
         Self(self.0[..above].to_vec())
     }
 
+    /// Returns the path to what this is part of, unless it is the root.
+    pub fn above(&self) -> Option<Self> {
+        (!self.0.is_empty()).then(|| self.parent())
+    }
+
     /// Returns the path to what `below` leads to from here.
     #[must_use]
     pub fn join(&self, below: &Self) -> Self {

@@ -107,7 +107,8 @@ impl Reads {
 
     /// Tells whether a field of the owner, or something that it is part of, is read.
     pub fn covers(&self, field: &FieldPath) -> bool {
-        self.fields.iter().any(|read| field.starts_with(read))
+        let mut above = std::iter::successors(Some(field.clone()), FieldPath::above);
+        above.any(|above| self.fields.contains(&above))
     }
 
     /// Adds what another one read.
@@ -210,10 +211,16 @@ impl Reads {
 
     /// Adds a field, unless something is read that it is part of.
     pub(crate) fn add_field(&mut self, field: FieldPath) {
-        if !self.covers(&field) {
-            self.fields.retain(|read| !read.starts_with(&field));
-            self.fields.insert(field);
+        if self.covers(&field) {
+            return;
         }
+        // In a sorted set, what is below a field follows it.
+        let below = self.fields.range(&field..);
+        let below = below.take_while(|read| read.starts_with(&field));
+        for read in below.cloned().collect::<Vec<_>>() {
+            self.fields.remove(&read);
+        }
+        self.fields.insert(field);
     }
 }
 
@@ -375,5 +382,31 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(names(&reads(&json!({"k": text}))), *expected, "{text}");
         }
+    }
+
+    #[test]
+    fn the_largest_field_that_is_read_is_named_once() {
+        let path = |text: &str| {
+            text.split('.')
+                .fold(FieldPath::default(), |path, name| path.field(name))
+        };
+        let rows: &[(&[&str], &[&str])] = &[
+            (&["a.b", "a.c", "a"], &["a"]),
+            (&["a", "a.b"], &["a"]),
+            (&["a.b", "ab", "a.b.c"], &["a.b", "ab"]),
+            (&["a.b.d", "a.b.c", "a.bc", "a.b"], &["a.b", "a.bc"]),
+        ];
+        for (added, expected) in rows {
+            let mut reads = Reads::default();
+            for field in *added {
+                reads.add_field(path(field));
+            }
+            let names: Vec<String> = reads.fields.iter().map(FieldPath::to_string).collect();
+            assert_eq!(names, *expected);
+        }
+        let mut reads = Reads::default();
+        reads.add_field(path("a.b"));
+        assert!(reads.covers(&path("a.b")) && reads.covers(&path("a.b.c")));
+        assert!(!reads.covers(&path("a")) && !reads.covers(&path("a.bc")));
     }
 }
