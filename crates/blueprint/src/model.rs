@@ -6,6 +6,7 @@
 mod blueprint;
 mod blueprint_kinds;
 mod condition;
+mod lineage;
 mod owner;
 mod path;
 mod runnable;
@@ -26,6 +27,7 @@ pub use blueprint_kinds::{
     ClusterDelivery, ClusterDeliverySpec, ClusterSupplyChain, ClusterSupplyChainSpec,
 };
 pub use condition::{Condition, ConditionStatus};
+pub use lineage::{InputStatus, MadeOf};
 pub use owner::{
     Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
     ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,

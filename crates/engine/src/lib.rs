@@ -15,6 +15,7 @@ mod connection;
 mod events;
 mod following;
 mod lease;
+mod lineage;
 mod metrics;
 mod owner;
 mod queue;
@@ -32,6 +33,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pathline_blueprint::owner::OwnerKind;
+use pathline_ledger::Ledger;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +42,7 @@ use crate::clients::Clients;
 pub use crate::connection::Connection;
 use crate::events::Events;
 use crate::lease::Candidate;
+use crate::lineage::Lineage;
 use crate::selected::Selections;
 use crate::wakeups::Wakeups;
 use crate::watches::Watches;
@@ -66,18 +69,21 @@ pub struct Options {
     pub metrics: Metrics,
     /// Where the ytt program is, if it is not on the `PATH`.
     pub ytt: Option<PathBuf>,
+    /// Where lineage is written down, and read again after a restart.
+    pub ledger: Ledger,
     /// How several engines on one cluster agree on who acts; none is needed if there is only one.
     pub election: Option<Election>,
 }
 
 impl Options {
     /// Returns what an engine without workers needs.
-    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+    pub fn new(data_dir: impl Into<PathBuf>, ledger: Ledger) -> Self {
         Self {
             data_dir: data_dir.into(),
             workers: None,
             metrics: Metrics::default(),
             ytt: None,
+            ledger,
             election: None,
         }
     }
@@ -216,6 +222,13 @@ fn start_owners(
         runnables,
         stop.clone(),
     ))));
+    loops.spawn(infallible(boxed(lineage::end_lost(
+        client.clone(),
+        options.ledger.clone(),
+        stop.clone(),
+    ))));
+    let lineage = Lineage::new(options.ledger.clone(), options.metrics.clone());
+    let lineage = Arc::new(lineage);
     let renderer = Arc::new(Renderer::new(options.ytt.clone()));
     let lanes = [workloads, deliverables];
     for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
@@ -228,6 +241,7 @@ fn start_owners(
             wakeups: wakeups.clone(),
             events: events.clone(),
             renderer: renderer.clone(),
+            lineage: lineage.clone(),
         };
         loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
     }

@@ -19,6 +19,7 @@ pub struct Metrics {
     depth: Family<KindLabels, Gauge>,
     looks: Family<KindLabels, Histogram, fn() -> Histogram>,
     calls: Family<CallLabels, Counter>,
+    ledger_failures: Counter,
 }
 
 impl Default for Metrics {
@@ -27,6 +28,7 @@ impl Default for Metrics {
             depth: Family::default(),
             looks: Family::new_with_constructor(look_buckets),
             calls: Family::default(),
+            ledger_failures: Counter::default(),
         }
     }
 }
@@ -50,6 +52,16 @@ impl Metrics {
             "Requests to the cluster, by verb and resource",
             self.calls.clone(),
         );
+        registry.register(
+            "ledger_failures",
+            "Looks whose findings the ledger did not take; they are kept and tried again",
+            self.ledger_failures.clone(),
+        );
+    }
+
+    /// Counts a look whose findings the ledger did not take.
+    pub(crate) fn ledger_failed(&self) {
+        self.ledger_failures.inc();
     }
 
     /// Returns the metrics of one queue.

@@ -22,6 +22,7 @@ use crate::calls;
 use crate::catalogue::Catalogue;
 use crate::clients::{self, Clients};
 use crate::events::Events;
+use crate::lineage::Lineage;
 use crate::queue::{Key, Next};
 use crate::rounds::{Look, Rounds};
 use crate::wakeups::{LaneEnd, Wakeups};
@@ -39,6 +40,7 @@ pub(crate) struct Context {
     pub(crate) wakeups: Wakeups,
     pub(crate) events: Events,
     pub(crate) renderer: Arc<Renderer>,
+    pub(crate) lineage: Arc<Lineage>,
 }
 
 /// Says why an owner must be looked at again after a while.
@@ -54,6 +56,8 @@ enum Error {
     Resource(String),
     #[error("an object that is no longer stamped was not removed")]
     Leftover(#[source] calls::Error),
+    #[error("lineage was not written down; what is reported of it stays as it is")]
+    Ledger(#[source] pathline_ledger::Error),
 }
 
 struct Loop {
@@ -90,6 +94,17 @@ impl Look for Loop {
 
     async fn gone(&self, key: &Key) -> Next {
         self.reports.forget(key);
-        Next::Wait
+        match self.context.lineage.gone(self.context.kind, key).await {
+            Ok(()) => Next::Wait,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    owner = key.name,
+                    error,
+                    "the ledger is told later that it is gone"
+                );
+                Next::Retry
+            }
+        }
     }
 }

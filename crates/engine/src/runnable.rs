@@ -9,6 +9,7 @@ use kube::{Api, Client, ResourceExt};
 use pathline_blueprint::conditions;
 use pathline_blueprint::model::RunnableStatus;
 use pathline_blueprint::runnable::{self, Failure, RUN_TEMPLATE_LABEL, Runnable};
+use pathline_blueprint::stamp::INPUTS_ANNOTATION;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +45,8 @@ struct Progress {
     run: Option<Value>,
     /// What the runs give; `None` leaves what was reported before.
     outputs: Option<serde_json::Map<String, Value>>,
+    /// The id of the inputs that the run was given which gives them.
+    made_from: Option<String>,
     failure: Option<Failure>,
     /// Whether it must be tried again although nothing changes.
     is_retried: bool,
@@ -168,7 +171,13 @@ impl Loop {
             rule: rule.as_ref(),
             retention: runnable.spec.retention_policy,
         };
-        let runs = match set.advance(rendered).await {
+        let inputs_id = inputs_id(&runnable.object);
+        let mut rendered = rendered.clone();
+        if let Some(inputs_id) = &inputs_id {
+            // Beside the digest, not in it: other inputs that render the same run are one with these.
+            rendered["metadata"]["annotations"][INPUTS_ANNOTATION] = json!(inputs_id);
+        }
+        let runs = match set.advance(&rendered).await {
             Ok(runs) => runs,
             Err(error) => {
                 let name = rendered["metadata"]["name"].as_str().unwrap_or_default();
@@ -179,6 +188,7 @@ impl Loop {
                 return Progress::failed(failure, !error.is_forbidden());
             }
         };
+        let is_current = runs.producing.as_ref() == Some(&runs.current.object);
         let mut progress = Progress {
             run: Some(runs.current.object),
             is_retried: runs.unpruned.is_some(),
@@ -186,6 +196,11 @@ impl Loop {
         };
         let Some(producing) = runs.producing else {
             return progress;
+        };
+        progress.made_from = if is_current {
+            inputs_id
+        } else {
+            self::inputs_id(&producing)
         };
         match runnable::outputs(template, &producing) {
             Ok(outputs) => progress.outputs = Some(outputs.into_iter().collect()),
@@ -214,15 +229,16 @@ impl Loop {
         let known: RunnableStatus = serde_json::from_value(before.clone()).unwrap_or_default();
         let verdicts = runnable.conditions(progress.failure.as_ref(), progress.run.as_ref());
         let now = Time(Timestamp::now());
-        let outputs = match progress.outputs {
-            Some(outputs) => Some(outputs.into_iter().collect()),
-            None => known.outputs.clone(),
+        let (outputs, made_from) = match progress.outputs {
+            Some(outputs) => (Some(outputs.into_iter().collect()), progress.made_from),
+            None => (known.outputs.clone(), known.made_from.clone()),
         };
         let status = RunnableStatus {
             observed_generation: object.metadata.generation,
             conditions: conditions::with_times(verdicts, &known.conditions, &now),
             outputs: outputs
                 .filter(|outputs: &std::collections::BTreeMap<_, _>| !outputs.is_empty()),
+            made_from,
         };
         let status = json!(status);
         if before == status {
@@ -244,4 +260,10 @@ impl Loop {
             other => other.map(drop),
         }
     }
+}
+
+/// Returns the id of the inputs that an object carries.
+fn inputs_id(object: &Value) -> Option<String> {
+    let inputs_id = object["metadata"]["annotations"][INPUTS_ANNOTATION].as_str();
+    inputs_id.map(str::to_owned)
 }

@@ -66,6 +66,7 @@ impl<M: Fn(&DynamicObject) -> bool> Set<'_, M> {
             current: Stamped {
                 reference: stamped::refer(&kind, self.namespace, rendered, name),
                 object,
+                before: None,
                 write,
             },
         })

@@ -15,6 +15,8 @@ use crate::watches::{Kind, Mark, Watches};
 pub(crate) struct Stamped {
     pub(crate) reference: StampedReference,
     pub(crate) object: Value,
+    /// The object as it was before it was written, if it was there and was written.
+    pub(crate) before: Option<Value>,
     /// What was written to make it so.
     pub(crate) write: Write,
 }
@@ -91,14 +93,17 @@ pub(crate) async fn apply(
             owner: format!("{} [{}]", owner.kind.name(), owner.name),
         });
     }
-    let is_new = live.is_none();
-    if let Some(live) = live.filter(|live| kind.holds(rendered, live)) {
-        return Ok(Stamped {
-            reference,
-            object: live,
-            write: Write::Nothing,
-        });
-    }
+    let before = match live {
+        Some(live) if kind.holds(rendered, &live) => {
+            return Ok(Stamped {
+                reference,
+                object: live,
+                before: None,
+                write: Write::Nothing,
+            });
+        }
+        other => other,
+    };
     let api = api(client, &kind, &owner.namespace);
     let (written, taken) = apply_or_take(&api, name, rendered)
         .await
@@ -109,10 +114,11 @@ pub(crate) async fn apply(
     Ok(Stamped {
         reference,
         object,
-        write: match (is_new, taken) {
-            (true, taken) if taken.is_empty() => Write::Created,
-            (_, taken) => Write::Patched { taken },
+        write: match taken {
+            taken if taken.is_empty() && before.is_none() => Write::Created,
+            taken => Write::Patched { taken },
         },
+        before,
     })
 }
 

@@ -66,7 +66,7 @@ impl Controller {
             // With several replicas only the one that leads acts.
             election: Some(Election::new(&namespace, LEASE, &identity())),
             ytt: args.programs.ytt.clone(),
-            ..pathline_engine::Options::new(&data_dir)
+            ..pathline_engine::Options::new(&data_dir, memory.ledger().clone())
         };
         let engine = start_engine(connection, options, &state);
         Ok(Self {

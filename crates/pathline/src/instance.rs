@@ -88,7 +88,7 @@ impl Instance {
         let engine_options = pathline_engine::Options {
             workers: Some(Kinds::all()),
             ytt: options.ytt.clone(),
-            ..pathline_engine::Options::new(&data_dir)
+            ..pathline_engine::Options::new(&data_dir, memory.ledger().clone())
         };
         let engine = start_engine(connection, engine_options, &state);
 

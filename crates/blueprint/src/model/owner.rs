@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Condition, ObjectReference, PathEntry, ResourceStatus, schema};
+use super::{Condition, InputStatus, MadeOf, ObjectReference, PathEntry, ResourceStatus, schema};
 
 /// What to build and run, for a supply chain to pick up.
 #[derive(Debug, Clone, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,12 @@ pub struct WorkloadStatus {
     /// The path through the supply chain, if it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathEntry>,
+    /// What the path makes, and what that is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<MadeOf>,
+    /// What the owner gives, and how far it has come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputStatus>,
 }
 
 /// What to deploy, for a delivery to pick up.
@@ -123,6 +129,12 @@ pub struct DeliverableStatus {
     /// The path through the delivery, if it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathEntry>,
+    /// What the path makes, and what that is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<MadeOf>,
+    /// What the owner gives, and how far it has come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputStatus>,
 }
 
 /// A parameter that an owner sets.

@@ -89,6 +89,10 @@ pub struct RunnableStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::any_values")]
     pub outputs: Option<BTreeMap<String, Value>>,
+    /// The inputs that the run was given which gave the outputs, by the id that the Runnable
+    /// carried then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<String>,
 }
 
 /// What a Runnable makes, and what is read from it.

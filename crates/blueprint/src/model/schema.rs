@@ -15,6 +15,14 @@ pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }
 
+/// A list of any JSON objects, kept as they are.
+pub(super) fn any_objects(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+    })
+}
+
 /// Any JSON values by name, kept as they are.
 pub(super) fn any_values(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -9,6 +9,7 @@ use kube::runtime::wait::await_condition;
 use kube::{Api, Client, Config};
 use pathline_cluster::Cluster;
 use pathline_engine::{Connection, Engine, Metrics, Options, crds};
+use pathline_ledger::{Ledger, Location};
 use pathline_testkit::kube::RealCluster;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -49,13 +50,16 @@ impl Ground {
     }
 
     /// Starts the engine, which counts into `metrics`.
-    pub(crate) fn run_engine(&mut self, metrics: &Metrics) {
+    pub(crate) async fn run_engine(&mut self, metrics: &Metrics) -> Result<()> {
+        let ledger = Location::File(self.data_dir.path().join("ledger.db"));
+        let ledger = Ledger::open(&ledger).await?;
         let options = Options {
             metrics: metrics.clone(),
-            ..Options::new(self.data_dir.path())
+            ..Options::new(self.data_dir.path(), ledger)
         };
         let running = Engine::run(self.connection.clone(), options, self.shutdown.clone());
         self.engine = Some(tokio::spawn(running));
+        Ok(())
     }
 
     /// Stops the engine and, if it is the embedded one, the cluster.

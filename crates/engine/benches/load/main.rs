@@ -66,7 +66,7 @@ async fn measure(is_real: bool, load: Load) -> Result<()> {
     let mut ground = Ground::start(is_real).await?;
     workload::apply_chain(&ground, load, "first").await?;
     let metrics = Metrics::default();
-    ground.run_engine(&metrics);
+    ground.run_engine(&metrics).await?;
     let started = Instant::now();
     workload::create_owners(&ground, load).await?;
     workload::wait_ready(&ground, load).await?;
@@ -99,7 +99,7 @@ async fn cycle(is_real: bool, cycles: usize) -> Result<()> {
     };
     let mut ground = Ground::start(is_real).await?;
     workload::apply_chain(&ground, load, "first").await?;
-    ground.run_engine(&Metrics::default());
+    ground.run_engine(&Metrics::default()).await?;
     println!("| owners created and deleted | memory |");
     println!("| --- | --- |");
     for round in 1..=cycles.div_ceil(AT_ONCE) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::output::Output;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
 use pathline_blueprint::selection::{Selected, Step, explain};
 
 use super::resource::{Hold, Made, Run, blank};
+use crate::lineage::Product;
 
 /// How many resources of one owner are worked on side by side.
 const AT_ONCE: usize = 8;
@@ -38,8 +38,8 @@ pub(super) async fn all(run: &Run<'_>, steps: &[Step]) -> Vec<Made> {
         let Some((index, done)) = running.next().await else {
             break;
         };
-        let output = done.realization.output.clone().map(Arc::new);
-        work.finish(index, output);
+        let product = done.product.clone().map(Arc::new);
+        work.finish(index, product);
         made[index] = Some(done);
     }
     made.into_iter().flatten().collect()
@@ -71,7 +71,7 @@ struct Work<'b> {
     /// How many producers each resource still waits for.
     blocked: Vec<usize>,
     ready: VecDeque<usize>,
-    outputs: Vec<Option<Arc<Output>>>,
+    products: Vec<Option<Arc<Product>>>,
 }
 
 impl<'b> Work<'b> {
@@ -100,7 +100,7 @@ impl<'b> Work<'b> {
         let is_ready = |index: &usize| blocked[*index] == 0;
         Self {
             ready: (0..steps.len()).filter(is_ready).collect(),
-            outputs: vec![None; steps.len()],
+            products: vec![None; steps.len()],
             selected,
             indexes,
             consumers,
@@ -109,14 +109,14 @@ impl<'b> Work<'b> {
     }
 
     /// Returns what each input of a resource gives, if anything yet.
-    fn inputs(&self, selected: &Selected<'b>) -> Vec<Option<Arc<Output>>> {
-        let output = |producer: &str| self.outputs[*self.indexes.get(producer)?].clone();
+    fn inputs(&self, selected: &Selected<'b>) -> Vec<Option<Arc<Product>>> {
+        let product = |producer: &str| self.products[*self.indexes.get(producer)?].clone();
         let inputs = selected.inputs.iter();
-        inputs.map(|input| output(&input.producer)).collect()
+        inputs.map(|input| product(&input.producer)).collect()
     }
 
-    fn finish(&mut self, index: usize, output: Option<Arc<Output>>) {
-        self.outputs[index] = output;
+    fn finish(&mut self, index: usize, product: Option<Arc<Product>>) {
+        self.products[index] = product;
         for consumer in &self.consumers[index] {
             self.blocked[*consumer] -= 1;
             if self.blocked[*consumer] == 0 {

@@ -1,5 +1,7 @@
 //! One look at one owner: choose, realize, clean up, report.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Client;
@@ -23,6 +25,7 @@ use super::{Error, Loop};
 use crate::catalogue::Listed;
 use crate::clients;
 use crate::events::News;
+use crate::lineage::{self, Choice, Look, Readings};
 use crate::queue::Key;
 use crate::stamped;
 use crate::wakeups::Used;
@@ -42,8 +45,11 @@ impl Loop {
             status: Status::of(&owner),
             now: Time(Timestamp::now()),
             news: Vec::new(),
+            path: None,
+            outdated: BTreeSet::new(),
         };
         let outcome = pass.advance().await;
+        let outcome = outcome.and(pass.tell_lineage().await);
         let written = pass.status.write(&self.context.client, object).await;
         let version = written.map_err(Error::Status)?;
         if version.is_some() {
@@ -64,6 +70,10 @@ struct Pass<'p> {
     status: Status,
     now: Time,
     news: Vec<News>,
+    /// The path and what was seen on it, if the look got that far.
+    path: Option<lineage::Path>,
+    /// Resources whose objects do not report about what was written last.
+    outdated: BTreeSet<String>,
 }
 
 impl Pass<'_> {
@@ -126,13 +136,29 @@ impl Pass<'_> {
         let mut used = used(blueprint, &steps);
         used.push(Used::Account(account.clone()));
         wakeups.note(self.owner.kind, &key, used);
+        let choice = Choice {
+            blueprint,
+            steps: &steps,
+        };
+        let catalogue = &self.this.context.catalogue;
+        let template = |kind, name: &str| catalogue.template(kind, name);
+        let readings = Readings::new(self.owner, choice, template);
         let run = Run {
             client,
             context: &self.this.context,
             owner: self.owner,
             blueprint,
+            readings: &readings,
+            now: self.now.0,
         };
         let mut made = realize::all(&run, &steps).await;
+        let sightings = made.iter_mut().filter_map(|made| {
+            let sighting = made.sighting.take()?;
+            Some((made.realization.resource.clone(), sighting))
+        });
+        let sightings = sightings.collect();
+        let path = lineage::Path::new(self.owner.generation, &readings, sightings, self.now.0);
+        self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
         }
@@ -141,6 +167,8 @@ impl Pass<'_> {
         }
         let resources: Vec<Realization> =
             made.iter().map(|made| made.realization.clone()).collect();
+        let outdated = resources.iter().filter(|it| !it.is_observed);
+        self.outdated = outdated.map(|it| it.resource.clone()).collect();
         self.conclude(&Happened::Realized {
             blueprint: &blueprint.name,
             resources: &resources,
@@ -219,6 +247,7 @@ impl Pass<'_> {
             return Ok(());
         }
         let leftovers = self.leftovers(|_| Hold::Nothing).await;
+        self.path = Some(lineage::Path::none(self.owner.generation));
         self.status.resources.clear();
         self.status.path.clear();
         self.remove(leftovers).await
@@ -276,6 +305,23 @@ impl Pass<'_> {
             }
         }
         outcome
+    }
+
+    /// Writes down what the look found, so that the status may show it.
+    async fn tell_lineage(&mut self) -> Result<(), Error> {
+        let path = self.path.take();
+        let mut failures = self.status.failures(&self.outdated);
+        if path.as_ref().is_none_or(lineage::Path::is_empty) {
+            failures.extend(self.status.failure().map(|why| (String::new(), why)));
+        }
+        let look = Look { path, failures };
+        let lineage = &self.this.context.lineage;
+        let shown = lineage
+            .take_in(self.owner, look)
+            .await
+            .map_err(Error::Ledger)?;
+        self.status.show(&shown);
+        Ok(())
     }
 
     async fn client(&self, account: &Account) -> Result<Client, clients::Error> {

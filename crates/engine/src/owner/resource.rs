@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kube::api::DynamicObject;
 use kube::{Client, ResourceExt};
 use pathline_blueprint::blueprint::{Blueprint, Input, InputKind, Resource};
@@ -10,13 +11,16 @@ use pathline_blueprint::model::{Lifecycle, StampedReference};
 use pathline_blueprint::output::{self, Output};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::realization::{Failure, Outcome, Realization};
+use pathline_blueprint::rules;
 use pathline_blueprint::selection::{Action, Selected};
 use pathline_blueprint::stamp::{RESOURCE_NAME_LABEL, Stamp};
 use pathline_blueprint::template::{Template, TemplateKind};
+use pathline_lineage::{InputsId, Origin};
 use serde_json::Value;
 
 use super::{Context, leftovers, news};
 use crate::events::News;
+use crate::lineage::{self, Product, Readings, Sighting, Subject};
 use crate::stamped::{self, Stamped};
 use crate::watches::Mark;
 use crate::{calls, runs};
@@ -27,11 +31,17 @@ pub(super) struct Run<'r> {
     pub(super) context: &'r Context,
     pub(super) owner: &'r Owner,
     pub(super) blueprint: &'r Blueprint,
+    pub(super) readings: &'r Readings<'r>,
+    pub(super) now: Timestamp,
 }
 
 /// What became of a resource.
 pub(super) struct Made {
     pub(super) realization: Realization,
+    /// What it gives to others.
+    pub(super) product: Option<Product>,
+    /// What lineage learns from it.
+    pub(super) sighting: Option<Sighting>,
     /// The objects that stay because of it.
     pub(super) hold: Hold,
     /// What was written.
@@ -69,6 +79,8 @@ impl Made {
     pub(super) fn quiet(realization: Realization, hold: Hold) -> Self {
         Self {
             realization,
+            product: None,
+            sighting: None,
             hold,
             news: Vec::new(),
             is_unauthenticated: false,
@@ -77,19 +89,19 @@ impl Made {
     }
 }
 
-/// The inputs of a resource with their values.
-type Values<'v> = [(&'v Input, &'v Output)];
+/// The inputs of a resource with what they give.
+type Values<'v> = [(&'v Input, &'v Product)];
 
 impl Run<'_> {
-    /// Realizes one resource. `outputs` holds what each of its inputs gives, if anything yet.
+    /// Realizes one resource. `products` holds what each of its inputs gives, if anything yet.
     pub(super) async fn realize(
         &self,
         index: usize,
         selected: &Selected<'_>,
-        outputs: &[Option<Arc<Output>>],
+        products: &[Option<Arc<Product>>],
     ) -> Made {
         let resource = &self.blueprint.resources[index];
-        let missing = outputs.iter().position(Option::is_none);
+        let missing = products.iter().position(Option::is_none);
         if let Some(missing) = missing {
             let input = selected.inputs[missing];
             let outcome = Outcome::Waiting {
@@ -103,28 +115,28 @@ impl Run<'_> {
             let realization = blank(resource, &selected.inputs, template, outcome);
             return Made::quiet(realization, Hold::Everything);
         }
-        let values = outputs.iter().filter_map(Option::as_deref);
-        let inputs: Vec<(&Input, &Output)> = selected.inputs.iter().copied().zip(values).collect();
+        let values = products.iter().filter_map(Option::as_deref);
+        let inputs: Vec<(&Input, &Product)> = selected.inputs.iter().copied().zip(values).collect();
         match selected.action {
-            Action::PassThrough(name) => pass_through(resource, selected, name, &inputs),
-            Action::Stamp(name) => self.stamp(resource, selected, name, &inputs).await,
+            Action::PassThrough(name) => self.pass_through(index, selected, name, &inputs),
+            Action::Stamp(name) => self.stamp(index, selected, name, &inputs).await,
         }
     }
 
     async fn stamp(
         &self,
-        resource: &Resource,
+        index: usize,
         selected: &Selected<'_>,
         name: &str,
         inputs: &Values<'_>,
     ) -> Made {
+        let resource = &self.blueprint.resources[index];
         let template_ref = Some((resource.template_kind, name.to_owned()));
         let failed = |failure| {
             let outcome = Outcome::Failed(failure);
             blank(resource, &selected.inputs, template_ref.clone(), outcome)
         };
-        let catalogue = &self.context.catalogue;
-        let template = match catalogue.template(resource.template_kind, name) {
+        let template = match self.readings.template(index) {
             Ok(template) => template,
             Err(reason) => {
                 let realization = failed(Failure::TemplateUnavailable(reason));
@@ -135,30 +147,56 @@ impl Run<'_> {
             health: health::judge(template.health_rule.as_ref(), template.kind(), None, false),
             ..failed(failure)
         };
+        let outputs: Vec<(&Input, &Output)> = inputs
+            .iter()
+            .map(|(input, product)| (*input, &product.output))
+            .collect();
         let stamp = Stamp {
             owner: self.owner,
             blueprint: self.blueprint,
             resource,
-            template: &template,
-            inputs,
+            template,
+            inputs: &outputs,
         };
-        let rendered = match self.context.renderer.render(&stamp).await {
-            Ok(rendered) => rendered.object,
+        let mut rendered = match self.context.renderer.render(&stamp).await {
+            Ok(rendered) => rendered,
             Err(error) => return Made::quiet(unstamped(Failure::Stamp(error)), Hold::Everything),
         };
-        match self.write(&template, resource, &rendered).await {
-            Ok(written) => Made {
-                hold: written.hold.clone(),
-                news: news::of_write(&written.stamped),
-                is_unauthenticated: false,
-                realization: Realization {
+        let taken = self.readings.taken(index, &rendered.reads, inputs);
+        rendered.name_inputs(InputsId::of(&taken.inputs).as_str());
+        match self.write(template, resource, &rendered.object).await {
+            Ok(written) => {
+                let realization = Realization {
                     template: template_ref,
-                    ..read(resource, selected, &template, inputs, &written)
-                },
-                unpruned: written.unpruned,
-            },
+                    ..read(resource, selected, template, &outputs, &written)
+                };
+                let output = realization.output.clone();
+                let product = output.map(|output| Product::new(template.kind(), output));
+                let live = &written.stamped.object;
+                let matched = rules::matched(&stamp, &rendered.object, live);
+                let subject = Subject {
+                    template,
+                    rendered: &rendered,
+                    taken: &taken,
+                    before: written.stamped.before.as_ref(),
+                    current: &written.stamped.object,
+                    source: written.source.as_ref(),
+                    output: product.as_ref().map(|product| &product.artifact),
+                    matched: self.readings.origins(index, &matched),
+                    time: self.now,
+                };
+                Made {
+                    sighting: Some(subject.sighting()),
+                    product,
+                    news: news::of_write(&written.stamped),
+                    unpruned: written.unpruned,
+                    ..Made::quiet(realization, written.hold)
+                }
+            }
             Err(error) => {
-                let name = rendered["metadata"]["name"].as_str().unwrap_or_default();
+                let name = rendered.object["metadata"]["name"]
+                    .as_str()
+                    .unwrap_or_default();
                 let failure = Failure::Rejected {
                     object: format!("{}/{name}", self.owner.namespace),
                     reason: error.to_string(),
@@ -169,6 +207,36 @@ impl Run<'_> {
                     ..Made::quiet(unstamped(failure), Hold::Everything)
                 }
             }
+        }
+    }
+
+    fn pass_through(
+        &self,
+        index: usize,
+        selected: &Selected<'_>,
+        name: &str,
+        inputs: &Values<'_>,
+    ) -> Made {
+        let resource = &self.blueprint.resources[index];
+        let passed = inputs
+            .iter()
+            .find(|(input, _)| lineage::is_passed(resource, input, name));
+        let Some((input, product)) = passed else {
+            let failure = Outcome::Failed(Failure::NoSuchInput(name.to_owned()));
+            let realization = blank(resource, &selected.inputs, None, failure);
+            return Made::quiet(realization, Hold::Everything);
+        };
+        let realization = Realization {
+            output: Some(product.output.clone()),
+            ..blank(resource, &selected.inputs, None, Outcome::PassedThrough)
+        };
+        Made {
+            product: Some((*product).clone()),
+            sighting: Some(Sighting::PassedThrough {
+                passed: Origin::resource(&input.producer),
+                inputs: self.readings.passed(index, inputs),
+            }),
+            ..Made::quiet(realization, Hold::Nothing)
         }
     }
 }
@@ -223,7 +291,7 @@ fn read(
     resource: &Resource,
     selected: &Selected<'_>,
     template: &Template,
-    inputs: &Values<'_>,
+    inputs: &[(&Input, &Output)],
     written: &Written,
 ) -> Realization {
     let deployment = inputs
@@ -248,31 +316,6 @@ fn read(
         output,
         ..blank(resource, &selected.inputs, None, outcome)
     }
-}
-
-fn pass_through(
-    resource: &Resource,
-    selected: &Selected<'_>,
-    name: &str,
-    inputs: &Values<'_>,
-) -> Made {
-    let wanted = InputKind::made_by(resource.template_kind)
-        .filter(|_| resource.template_kind != TemplateKind::Deployment);
-    let input = inputs
-        .iter()
-        .find(|(input, _)| Some(input.kind) == wanted && input.name == name);
-    let (outcome, hold) = match input {
-        Some(_) => (Outcome::PassedThrough, Hold::Nothing),
-        None => {
-            let failure = Failure::NoSuchInput(name.to_owned());
-            (Outcome::Failed(failure), Hold::Everything)
-        }
-    };
-    let realization = Realization {
-        output: input.map(|(_, output)| (*output).clone()),
-        ..blank(resource, &selected.inputs, None, outcome)
-    };
-    Made::quiet(realization, hold)
 }
 
 /// A realization of which nothing but the outcome is known.

@@ -1,5 +1,7 @@
 //! What an owner reports, written only when it changed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{DynamicObject, PostParams};
 use kube::{Api, Client, ResourceExt};
@@ -16,6 +18,7 @@ use super::news;
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
 use crate::events::News;
+use crate::lineage::Shown;
 use crate::wakeups::Reconciled;
 
 /// The status of an owner, on its way from the last report to the next.
@@ -26,6 +29,8 @@ pub(super) struct Status {
     conditions: Vec<Condition>,
     pub(super) resources: Vec<ResourceStatus>,
     pub(super) path: Vec<PathEntry>,
+    /// What the path makes, and how far the owner's inputs have come, as the ledger knows it.
+    lineage: Shown,
     before: Before,
 }
 
@@ -50,6 +55,10 @@ impl Status {
             conditions: serde_json::from_value(field("conditions")).unwrap_or_default(),
             resources: resources.clone(),
             path: path.clone(),
+            lineage: Shown {
+                outputs: serde_json::from_value(field("outputs")).unwrap_or_default(),
+                inputs: serde_json::from_value(field("inputs")).unwrap_or_default(),
+            },
             before: Before { resources, path },
         }
     }
@@ -122,6 +131,34 @@ impl Status {
         entry.conditions = conditions::with_times(verdicts.into(), &entry.conditions, now);
     }
 
+    /// Shows what is known of the lineage.
+    pub(super) fn show(&mut self, lineage: &Shown) {
+        self.lineage.clone_from(lineage);
+    }
+
+    /// Returns why resources cannot go on until somebody changes something. What the objects of
+    /// `outdated` ones report is not about what was written last.
+    pub(super) fn failures(&self, outdated: &BTreeSet<String>) -> BTreeMap<String, String> {
+        let failure = |resource: &ResourceStatus| {
+            let is_outdated = outdated.contains(&resource.name);
+            let mut conditions = resource.conditions.iter();
+            let failed = conditions.find(|condition| {
+                condition.status == ConditionStatus::False
+                    && (condition.r#type == "ResourceSubmitted"
+                        || condition.r#type == "Healthy" && !is_outdated)
+            });
+            failed.map(|failed| (resource.name.clone(), words(failed)))
+        };
+        self.resources.iter().filter_map(failure).collect()
+    }
+
+    /// Returns why the owner itself cannot go on.
+    pub(super) fn failure(&self) -> Option<String> {
+        let mut conditions = self.conditions.iter();
+        let failed = conditions.find(|it| it.status == ConditionStatus::False);
+        failed.map(words)
+    }
+
     /// Tells what this report says that the last one did not.
     pub(super) fn news(&self) -> Vec<News> {
         let mut news = news::of_resources(&self.before.resources, &self.resources);
@@ -169,6 +206,21 @@ impl Status {
         if !self.path.is_empty() {
             status.insert("path".to_owned(), json!(self.path));
         }
+        if !self.lineage.outputs.is_empty() {
+            status.insert("outputs".to_owned(), json!(self.lineage.outputs));
+        }
+        if !self.lineage.inputs.is_empty() {
+            status.insert("inputs".to_owned(), json!(self.lineage.inputs));
+        }
         Value::Object(status)
+    }
+}
+
+/// Returns what a condition says: its message, if it has one.
+fn words(condition: &Condition) -> String {
+    if condition.message.is_empty() {
+        condition.reason.clone()
+    } else {
+        condition.message.clone()
     }
 }

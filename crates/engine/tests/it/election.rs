@@ -36,15 +36,15 @@ impl Replica {
             interval: Duration::from_millis(50),
             ..Election::new(&world.namespace, "pathline", identity)
         };
-        Self::start_by(world.connection.clone(), election)
+        Self::start_by(world, world.connection.clone(), election)
     }
 
-    fn start_by(connection: Connection, election: Election) -> Self {
+    fn start_by(world: &World, connection: Connection, election: Election) -> Self {
         let (metrics, shutdown) = (Metrics::default(), CancellationToken::new());
         let options = Options {
             metrics: metrics.clone(),
             election: Some(election),
-            ..Options::new(std::env::temp_dir())
+            ..Options::new(std::env::temp_dir(), world.ledger.clone())
         };
         let running = Engine::run(connection, options, shutdown.clone());
         Self {
@@ -166,7 +166,8 @@ async fn a_leader_that_cannot_renew_stops_acting_before_another_begins() {
             interval: Duration::from_millis(50),
             ..Election::new(&world.namespace, "pathline", identity)
         };
-        Replica::start_by(watched(&world, identity, &writers, is_cut), election)
+        let connection = watched(&world, identity, &writers, is_cut);
+        Replica::start_by(&world, connection, election)
     };
     let first = start("first", &is_cut);
     wait_leader(&world, "first").await;

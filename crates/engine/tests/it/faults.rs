@@ -22,6 +22,7 @@ use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use kube::core::GroupVersionKind;
 use kube::{Api, Client, ResourceExt};
 use pathline_engine::{Engine, Options, crds};
+use pathline_ledger::{Ledger, Location};
 use pathline_testkit::seed;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -135,8 +136,11 @@ async fn restart(way: &Way, random: &mut Random) {
 /// Runs an engine on a runtime of its own, so that all of it dies at once when that goes.
 fn start_engine(way: &Arc<Way>, directory: &Path) -> Runtime {
     let runtime = Runtime::new().unwrap();
-    let (way, options) = (way.clone(), Options::new(directory.join("engine")));
+    let (way, directory) = (way.clone(), directory.to_owned());
     runtime.spawn(async move {
+        let ledger = Location::File(directory.join("ledger.db"));
+        let ledger = Ledger::open(&ledger).await.unwrap();
+        let options = Options::new(directory.join("engine"), ledger);
         let running = Engine::run(way.connection(), options, CancellationToken::new());
         running.await.unwrap();
     });

@@ -2,6 +2,7 @@
 
 mod election;
 mod faults;
+mod lineage;
 mod owners;
 mod workers_fixture;
 mod workers_git;

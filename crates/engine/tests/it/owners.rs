@@ -33,16 +33,7 @@ macro_rules! stories {
         on both: $($module:ident::$story:ident),* $(,)?;
         where rights are checked: $($real_module:ident::$real_story:ident),* $(,)?
     ) => {
-        mod embedded {
-            use crate::world::World;
-
-            $(#[tokio::test]
-            async fn $story() {
-                let mut world = World::embedded().await;
-                super::$module::$story(&mut world).await;
-                world.end().await;
-            })*
-        }
+        crate::world::embedded_stories![$($module::$story),*];
 
         #[tokio::test]
         async fn every_story_holds_on_a_real_api_server() {

@@ -25,10 +25,28 @@ use kube::{Api, Client, Config, ResourceExt};
 use parking_lot::Mutex;
 use pathline_cluster::Cluster;
 use pathline_engine::{Connection, Engine, Metrics, Options, crds};
+use pathline_ledger::{Ledger, Location};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// Makes each story a test on an embedded cluster.
+macro_rules! embedded_stories {
+    ($($module:ident::$story:ident),* $(,)?) => {
+        mod embedded {
+            use crate::world::World;
+
+            $(#[tokio::test]
+            async fn $story() {
+                let mut world = World::embedded().await;
+                Box::pin(super::$module::$story(&mut world)).await;
+                world.end().await;
+            })*
+        }
+    };
+}
+pub(crate) use embedded_stories;
 
 /// What is awaited takes milliseconds; a loaded machine gets all the time it needs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,6 +64,8 @@ pub(crate) struct World {
     )>,
     data_dir: tempfile::TempDir,
     embedded: Option<Cluster>,
+    /// What the engines of this world write down.
+    pub(crate) ledger: Ledger,
     /// What the engine asked of the cluster, as `METHOD path`.
     calls: watch::Sender<Vec<String>>,
     /// A call that is held back, and the one it is held back for.
@@ -89,12 +109,14 @@ impl World {
             .unwrap()
             .name_any();
         allow_everything_within(&client, &namespace).await;
+        let place = Location::File(data_dir.path().join("ledger.db"));
         let mut world = Self {
             client,
             namespace,
             metrics: Metrics::default(),
             connection,
             engine: None,
+            ledger: Ledger::open(&place).await.unwrap(),
             data_dir,
             embedded,
             calls: watch::Sender::default(),
@@ -105,11 +127,17 @@ impl World {
     }
 
     pub(crate) fn start_engine(&mut self) {
+        self.start_engine_with(|_| ());
+    }
+
+    /// Starts an engine with other options.
+    pub(crate) fn start_engine_with(&mut self, change: impl FnOnce(&mut Options)) {
         let shutdown = CancellationToken::new();
-        let options = Options {
+        let mut options = Options {
             metrics: self.metrics.clone(),
-            ..Options::new(self.data_dir.path())
+            ..Options::new(self.data_dir.path(), self.ledger.clone())
         };
+        change(&mut options);
         let connection = self.connection.clone().map(|client| self.recorded(client));
         let running = Engine::run(connection, options, shutdown.clone());
         self.engine = Some((tokio::spawn(running), shutdown));
@@ -178,6 +206,7 @@ impl World {
         if let Some(cluster) = self.embedded {
             cluster.close().await;
         }
+        self.ledger.close().await;
     }
 
     /// Returns the API of a kind, in the namespace unless it is a kind of the whole cluster.

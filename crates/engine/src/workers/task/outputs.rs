@@ -22,7 +22,9 @@ pub(super) enum Error {
     Malformed(String),
     #[error("output `{0}` has a `tag`, which only a `directory` can have")]
     TaggedFile(String),
-    #[error("output `{name}`: `{path}` holds no tag: at most 128 letters, digits, `_`, `.` and `-` are one")]
+    #[error(
+        "output `{name}`: `{path}` holds no tag: at most 128 letters, digits, `_`, `.` and `-` are one"
+    )]
     NoTag { name: String, path: String },
     #[error("output `{name}`: `{path}` is not in the directory of the task")]
     Missing { name: String, path: String },

@@ -1,0 +1,186 @@
+//! What the owner gives, named so that all who read one thing call it the same.
+
+use std::collections::BTreeMap;
+
+use pathline_blueprint::field_path::FieldPath;
+use pathline_blueprint::owner::Owner;
+use pathline_blueprint::reads::Reads;
+use pathline_lineage::Artifact;
+use serde_json::Value;
+
+/// The name of the source that an owner fixes.
+const SOURCE: &str = "source";
+
+/// Inputs of an owner, by their names.
+pub(super) type Own = BTreeMap<String, Artifact>;
+
+/// The inputs of one owner.
+pub(super) struct Given<'o> {
+    owner: &'o Owner,
+    /// The params that the owner may set, with the values they have.
+    params: BTreeMap<String, Value>,
+    /// The source that the owner fixes, and the field that fixes it.
+    source: Option<(FieldPath, Artifact)>,
+}
+
+impl<'o> Given<'o> {
+    /// Takes an owner, and the params that it may set, with the values they have.
+    pub(super) fn new(owner: &'o Owner, params: BTreeMap<String, Value>) -> Self {
+        Self {
+            owner,
+            params,
+            source: source(owner),
+        }
+    }
+
+    /// Returns the inputs of the owner that are read.
+    pub(super) fn read_by(&self, reads: &Reads) -> Own {
+        let params = reads.params.iter().filter_map(|name| {
+            let value = self.params.get(name)?;
+            Some(param(name, value))
+        });
+        let mut inputs: Own = params.collect();
+        for (field, value) in self.owner.values_at(&reads.fields) {
+            // Where all there is was offered, params are by their names.
+            if !reads.offered || field != spec().field("params") {
+                self.add(&field, &value, &mut inputs);
+            }
+        }
+        inputs
+    }
+
+    /// Returns what the owner says, whoever reads it.
+    pub(super) fn said(&self) -> Own {
+        let set = self.owner.params.iter();
+        let set = set.filter_map(|it| Some(param(&it.name, self.params.get(&it.name)?)));
+        let mut inputs: Own = set.collect();
+        let engine = ["params", "serviceAccountName"].map(|name| spec().field(name));
+        for (field, value) in self.owner.values_at([&spec()]) {
+            if field != spec() && !engine.contains(&field) {
+                self.add(&field, &value, &mut inputs);
+            }
+        }
+        inputs
+    }
+
+    fn add(&self, field: &FieldPath, value: &Value, inputs: &mut Own) {
+        let path = field.to_string();
+        let artifact = Artifact::field(&path, value);
+        inputs.insert(format!("field:{path}"), artifact);
+        let source = self.source.as_ref().filter(|(fixes, _)| fixes == field);
+        inputs.extend(source.map(|(_, source)| (SOURCE.to_owned(), source.clone())));
+    }
+}
+
+fn spec() -> FieldPath {
+    FieldPath::default().field("spec")
+}
+
+fn param(name: &str, value: &Value) -> (String, Artifact) {
+    (format!("param:{name}"), Artifact::param(name, value))
+}
+
+/// Returns the source that an owner fixes, and the field that fixes it.
+fn source(owner: &Owner) -> Option<(FieldPath, Artifact)> {
+    let text = |field: &FieldPath| {
+        let text = field.find(&owner.object)?.as_str()?;
+        Some(text.to_owned()).filter(|text| !text.is_empty())
+    };
+    let source = spec().field("source");
+    let git = source.field("git");
+    let commit = git.field("ref").field("commit");
+    if let Some(revision) = text(&commit) {
+        let url = text(&git.field("url")).unwrap_or_default();
+        return Some((commit, Artifact::source(&url, Some(&revision))));
+    }
+    let image = source.field("image");
+    let reference = text(&image)?;
+    let (url, digest) = reference.split_once('@')?;
+    Some((image, Artifact::source(url, Some(digest))))
+}
+
+#[cfg(test)]
+mod tests {
+    use pathline_blueprint::owner::OwnerKind;
+    use serde_json::json;
+
+    use super::*;
+
+    fn owner(spec: &Value) -> Owner {
+        let object = json!({"metadata": {"name": "app"}, "spec": spec});
+        Owner::read(OwnerKind::Workload, object).expect("the test wrote a valid owner")
+    }
+
+    fn reads(field: &str) -> Reads {
+        let path = |path: FieldPath, name| path.field(name);
+        let field = field.split('.').fold(FieldPath::default(), path);
+        Reads {
+            fields: [field].into(),
+            ..Reads::default()
+        }
+    }
+
+    fn names(inputs: &Own) -> Vec<String> {
+        let inputs = inputs.iter();
+        inputs
+            .map(|(name, value)| format!("{name}={}", value.shown()))
+            .collect()
+    }
+
+    #[test]
+    fn who_reads_a_whole_reads_its_parts_by_the_names_that_others_use() {
+        let git = json!({"url": "u", "ref": {"branch": "main"}});
+        let owner = owner(&json!({"source": {"git": git}}));
+        let given = Given::new(&owner, BTreeMap::new());
+        assert_eq!(
+            names(&given.read_by(&reads("spec.source"))),
+            [
+                "field:spec.source.git.ref.branch=main",
+                "field:spec.source.git.url=u",
+            ]
+        );
+        let part = given.read_by(&reads("spec.source.git.url"));
+        assert_eq!(names(&part), ["field:spec.source.git.url=u"]);
+    }
+
+    #[test]
+    fn absent_label_is_an_input_of_what_it_chose() {
+        let owner = owner(&json!({}));
+        let given = Given::new(&owner, BTreeMap::new());
+        let label = given.read_by(&reads("metadata.labels.has-tests"));
+        assert_eq!(names(&label), ["field:metadata.labels.has-tests=null"]);
+    }
+
+    #[test]
+    fn fixed_revision_is_a_source_wherever_it_is_read() {
+        let git = json!({"source": {"git": {"url": "u", "ref": {"commit": "def567"}}}});
+        let image = json!({"source": {"image": "host/app@sha256:abc"}});
+        let branch = json!({"source": {"git": {"url": "u", "ref": {"branch": "main"}}}});
+        let source = |spec: &Value| {
+            let owner = owner(spec);
+            let given = Given::new(&owner, BTreeMap::new());
+            given.read_by(&reads("spec.source")).remove(SOURCE)
+        };
+        for (spec, url, revision) in [(git, "u", "def567"), (image, "host/app", "sha256:abc")] {
+            let source = source(&spec).expect("the revision is fixed");
+            assert_eq!((source.url(), source.shown()), (Some(url), revision));
+        }
+        assert_eq!(source(&branch), None);
+    }
+
+    #[test]
+    fn owner_says_what_it_may_set_whoever_reads_it() {
+        let owner = owner(&json!({
+            "params": [{"name": "debug", "value": "on"}, {"name": "fixed", "value": 1}],
+            "serviceAccountName": "builder",
+            "image": "i",
+        }));
+        let params = [("debug", json!("on")), ("depth", json!(3))];
+        let params = params.map(|(name, value)| (name.to_owned(), value));
+        let given = Given::new(&owner, params.into());
+        assert_eq!(
+            names(&given.said()),
+            ["field:spec.image=i", "param:debug=on"]
+        );
+    }
+}

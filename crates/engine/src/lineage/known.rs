@@ -1,0 +1,197 @@
+//! What is known of one owner, and what of that the ledger does not know yet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use pathline_ledger::{Arrived, Change, Error, Ledger, OwnerRef};
+use pathline_lineage::track::Input;
+use pathline_lineage::{Derivation, Live, Track};
+
+use super::look::{Look, Versions};
+use super::shown::Shown;
+
+/// How many looks are kept while the ledger cannot be read.
+const MOST_WAITING: usize = 32;
+/// How many derivations and arrivals are kept each while the ledger cannot be written. What was
+/// made before is in the track as far as it is still used.
+const MOST_UNRECORDED: usize = 1_024;
+
+/// What is known of one owner.
+pub(super) struct Known {
+    pub(super) owner: OwnerRef,
+    /// As the ledger had it, and all that was found since. None until the ledger was read.
+    track: Option<Track>,
+    /// What was found before the ledger could be read.
+    waiting: Vec<Look>,
+    versions: Versions,
+    unrecorded: Unrecorded,
+    shown: Option<Arc<Shown>>,
+}
+
+/// What the ledger does not know yet.
+#[derive(Default)]
+struct Unrecorded {
+    is_track_new: bool,
+    derivations: Vec<Derivation>,
+    arrivals: Vec<Arrived>,
+}
+
+impl Known {
+    pub(super) fn new(owner: OwnerRef) -> Self {
+        Self {
+            owner,
+            track: None,
+            waiting: Vec::new(),
+            versions: Versions::new(),
+            unrecorded: Unrecorded::default(),
+            shown: None,
+        }
+    }
+
+    /// Takes in what a look found; returns what can be shown once all of it is recorded.
+    pub(super) async fn take_in(
+        &mut self,
+        ledger: &Ledger,
+        look: Look,
+    ) -> Result<Arc<Shown>, Error> {
+        self.waiting.push(look);
+        if self.waiting.len() > MOST_WAITING {
+            self.waiting.remove(0);
+        }
+        self.recall(ledger).await?;
+        for look in std::mem::take(&mut self.waiting) {
+            self.learn(look);
+        }
+        self.record(ledger).await?;
+        Ok(self.show())
+    }
+
+    /// Reads what the ledger knows, once. Another owner that had the name before is gone.
+    async fn recall(&mut self, ledger: &Ledger) -> Result<(), Error> {
+        if self.track.is_some() {
+            return Ok(());
+        }
+        let OwnerRef {
+            kind,
+            namespace,
+            name,
+            uid,
+        } = &self.owner;
+        let before = ledger.find_owner(kind, namespace, name).await?;
+        if let Some(before) = before.filter(|before| before.uid != *uid) {
+            ledger.gone(&before, Timestamp::now()).await?;
+        }
+        let track = ledger.track(uid).await?;
+        self.track = Some(track.unwrap_or_else(|| Track {
+            uid: uid.clone(),
+            ..Track::default()
+        }));
+        Ok(())
+    }
+
+    fn learn(&mut self, look: Look) {
+        let Some(track) = &mut self.track else {
+            return;
+        };
+        if look.is_known(track, &self.versions) {
+            return;
+        }
+        let before = track.clone();
+        let derivations = look.feed(track, &mut self.versions);
+        track.note_live();
+        if is_known(&before, track) {
+            return;
+        }
+        self.shown = None;
+        let unrecorded = &mut self.unrecorded;
+        unrecorded.is_track_new = true;
+        unrecorded.derivations.extend(derivations);
+        unrecorded.arrivals.extend(arrivals(&before, track));
+        unrecorded.forget_oldest();
+    }
+
+    /// Records that the owner is gone, after what it did last.
+    pub(super) async fn end(&mut self, ledger: &Ledger) -> Result<(), Error> {
+        self.record(ledger).await?;
+        ledger.gone(&self.owner, Timestamp::now()).await
+    }
+
+    async fn record(&mut self, ledger: &Ledger) -> Result<(), Error> {
+        let Some(track) = self.track.as_ref().filter(|_| self.unrecorded.is_track_new) else {
+            return Ok(());
+        };
+        let change = Change {
+            owner: &self.owner,
+            track,
+            derivations: &self.unrecorded.derivations,
+            arrivals: &self.unrecorded.arrivals,
+            time: Timestamp::now(),
+        };
+        ledger.record(&change).await?;
+        self.unrecorded = Unrecorded::default();
+        Ok(())
+    }
+
+    fn show(&mut self) -> Arc<Shown> {
+        let word = self.owner.kind.to_lowercase();
+        let track = self.track.as_ref();
+        let shown = self.shown.get_or_insert_with(|| {
+            let shown = track.map(|track| Shown::of(track, &word));
+            Arc::new(shown.unwrap_or_default())
+        });
+        shown.clone()
+    }
+}
+
+impl Unrecorded {
+    fn forget_oldest(&mut self) {
+        let too_many = self.derivations.len().saturating_sub(MOST_UNRECORDED);
+        self.derivations.drain(..too_many);
+        let too_many = self.arrivals.len().saturating_sub(MOST_UNRECORDED);
+        self.arrivals.drain(..too_many);
+    }
+}
+
+/// Tells whether a track says nothing that another one did not.
+fn is_known(before: &Track, now: &Track) -> bool {
+    let Track {
+        uid: _,
+        generation,
+        state,
+        rollouts,
+        fixed,
+        failures,
+        live_generation,
+    } = now;
+    state.concludes_the_same(&before.state)
+        && (generation, live_generation) == (&before.generation, &before.live_generation)
+        && (rollouts, fixed, failures) == (&before.rollouts, &before.fixed, &before.failures)
+}
+
+/// Returns what arrived, or went live, between two tracks.
+fn arrivals(before: &Track, now: &Track) -> Vec<Arrived> {
+    let before: BTreeMap<String, Input> = before
+        .inputs()
+        .into_iter()
+        .map(|input| (input.name.clone(), input))
+        .collect();
+    let arrived = now.inputs().into_iter().filter(|input| {
+        let old = before.get(&input.name);
+        let old = old.filter(|old| old.artifact == input.artifact && old.arrived);
+        let is_new = old.is_none_or(|old| old.live != input.live && is_live(input));
+        input.arrived && is_new
+    });
+    arrived
+        .map(|input| Arrived {
+            live: is_live(&input),
+            input: input.name,
+            artifact: input.artifact,
+            generation: now.generation,
+        })
+        .collect()
+}
+
+fn is_live(input: &Input) -> bool {
+    input.live == Some(Live::True)
+}

@@ -1,0 +1,162 @@
+//! What one look at one owner found, and how it is taken into a track.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pathline_blueprint::template::{Body, Template};
+use pathline_lineage::{Artifact, Chain, Derivation, Snapshot, State, Tracing, Track};
+
+use super::readings::Readings;
+use super::sighting::{Sighting, tracing_of};
+use super::version::Version;
+
+/// What one look at one owner found.
+#[derive(Default)]
+pub(crate) struct Look {
+    /// The path and what was seen on it, unless the look did not get that far.
+    pub(crate) path: Option<Path>,
+    /// Why resources cannot go on until somebody changes something, by their names; why the owner
+    /// itself cannot under the empty name.
+    pub(crate) failures: BTreeMap<String, String>,
+}
+
+/// The path of an owner, and what was seen on it.
+#[derive(Default)]
+pub(crate) struct Path {
+    generation: i64,
+    chain: Chain,
+    own: BTreeMap<String, Artifact>,
+    fixed: BTreeMap<String, String>,
+    /// By resource.
+    sightings: Vec<(String, Sighting)>,
+    time: Timestamp,
+}
+
+impl Path {
+    /// Takes what all resources read, and what was seen of some of them.
+    pub(crate) fn new(
+        generation: Option<i64>,
+        readings: &Readings<'_>,
+        sightings: Vec<(String, Sighting)>,
+        time: Timestamp,
+    ) -> Self {
+        let chain = readings.chain(|name, template| {
+            let seen = sightings.iter().find(|(seen, _)| seen == name);
+            match seen {
+                Some((_, Sighting::Stamped(stamped))) => stamped.tracing.clone(),
+                Some((_, Sighting::PassedThrough { .. })) | None => {
+                    template.map(foreseen).unwrap_or_default()
+                }
+            }
+        });
+        Self {
+            generation: generation.unwrap_or_default(),
+            own: readings.own(),
+            fixed: readings.fixed(),
+            chain,
+            sightings,
+            time,
+        }
+    }
+
+    /// Tells whether nothing is on it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chain.resources().is_empty()
+    }
+
+    /// The path of an owner that nothing is stamped for any more.
+    pub(crate) fn none(generation: Option<i64>) -> Self {
+        Self {
+            generation: generation.unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The versions of what was last taken in, by resource.
+pub(super) type Versions = BTreeMap<String, Version>;
+
+impl Look {
+    /// Tells whether a track knows all this already.
+    pub(super) fn is_known(&self, track: &Track, versions: &Versions) -> bool {
+        let is_seen = |(resource, sighting): &(String, Sighting)| {
+            versions.get(resource) == Some(&sighting.version())
+        };
+        let is_path_known = self.path.as_ref().is_none_or(|path| {
+            (path.generation, &path.fixed) == (track.generation, &track.fixed)
+                && path.chain == *track.state.chain()
+                && path.own == *track.state.owner()
+                && path.sightings.iter().all(is_seen)
+        });
+        self.failures == track.failures && is_path_known
+    }
+
+    /// Takes the look into a track. Returns the derivations that came to be known.
+    pub(super) fn feed(self, track: &mut Track, versions: &mut Versions) -> Vec<Derivation> {
+        track.failures = self.failures;
+        let Some(path) = self.path else {
+            return Vec::new();
+        };
+        track.generation = path.generation;
+        track.fixed = path.fixed;
+        let state = &mut track.state;
+        if *state.chain() != path.chain {
+            state.follow(path.chain);
+            let chain = state.chain();
+            versions.retain(|name, _| chain.get(name).is_some());
+        }
+        if *state.owner() != path.own {
+            state.own(path.own);
+        }
+        let mut derivations = Vec::new();
+        for (resource, sighting) in path.sightings {
+            let fed = feed(state, &resource, sighting, path.time, versions);
+            match fed {
+                Ok(new) => derivations.extend(new),
+                Err(error) => tracing::error!(%error, "what was stamped is not on the path"),
+            }
+        }
+        derivations
+    }
+}
+
+fn feed(
+    state: &mut State,
+    resource: &str,
+    sighting: Sighting,
+    time: Timestamp,
+    versions: &mut Versions,
+) -> Result<Vec<Derivation>, pathline_lineage::NotOnPath> {
+    let mut derivations = Vec::new();
+    let version = sighting.version();
+    if versions.get(resource) == Some(&version) {
+        return Ok(derivations);
+    }
+    match sighting {
+        Sighting::PassedThrough { passed, inputs } => {
+            let new = state.passed_through(resource, &passed, inputs, time)?;
+            derivations.extend(new.cloned());
+        }
+        Sighting::Stamped(stamped) => {
+            let mut see = |state: &mut State, snapshot: Option<&Snapshot>| {
+                if let Some(snapshot) = snapshot {
+                    derivations.extend(state.seen(resource, snapshot)?.cloned());
+                }
+                Ok(())
+            };
+            see(state, stamped.before.as_ref())?;
+            state.stamped(resource, stamped.stamp)?;
+            see(state, stamped.after.as_ref())?;
+        }
+    }
+    versions.insert(resource.to_owned(), version);
+    Ok(derivations)
+}
+
+/// Returns how objects can be traced that have not been rendered yet.
+fn foreseen(template: &Template) -> Tracing {
+    match &template.body {
+        Body::Interpolated(body) => tracing_of(template, Some(body)),
+        Body::Ytt(_) | Body::Undecided => tracing_of(template, None),
+    }
+}

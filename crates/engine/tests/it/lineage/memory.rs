@@ -1,0 +1,69 @@
+//! What is known outlives engines, and not owners.
+
+use serde_json::json;
+
+use super::{image_of, input};
+use crate::world::World;
+
+pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
+    world.apply_seed_chain().await;
+    world.apply_commit("def567").await;
+    world.clone_and_test("def567").await;
+    world
+        .wait_for("Test", "image-builder", "being stamped", |_| true)
+        .await;
+    world.wait_input("source", json!({"arrived": false})).await;
+    world.stop_engine().await;
+    // The image is made while nobody looks.
+    world.build("def567", "abc123").await;
+    world.start_engine();
+    world
+        .wait_outputs("Workload", image_of("abc123", "def567"))
+        .await;
+    world.wait_input("source", json!({"arrived": true})).await;
+}
+
+pub(crate) async fn an_owner_that_is_made_anew_begins_anew(world: &mut World) {
+    world.apply_seed_chain().await;
+    world.apply_commit("def567").await;
+    world.clone_and_test("def567").await;
+    world.build("def567", "abc123").await;
+    let first = world.wait_input("source", json!({"arrived": true})).await;
+    world.delete("Workload", "app").await;
+    for name in ["image-builder", "unit-tester", "source-cloner"] {
+        world.wait_gone("Test", name).await;
+    }
+    world.apply_commit("def567").await;
+    let owner = world.wait_input("source", json!({"arrived": false})).await;
+    assert_eq!(owner["status"].get("outputs"), None);
+    world.clone_and_test("def567").await;
+    world.build("def567", "abc123").await;
+    let second = world.wait_input("source", json!({"arrived": true})).await;
+    assert_eq!(input(&second, "source"), input(&first, "source"));
+    let owners = world.ledger.owners("Workload").await.unwrap();
+    let uids: Vec<&str> = owners.iter().map(|owner| owner.uid.as_str()).collect();
+    assert_eq!(uids, [second["metadata"]["uid"].as_str().unwrap()]);
+}
+
+pub(crate) async fn an_owner_that_goes_while_nobody_looks_is_ended(world: &mut World) {
+    world.apply_seed_chain().await;
+    world.apply_commit("def567").await;
+    world.clone_and_test("def567").await;
+    world
+        .wait_for("Test", "image-builder", "being stamped", |_| true)
+        .await;
+    world.wait_input("source", json!({"arrived": false})).await;
+    world.stop_engine().await;
+    world.delete("Workload", "app").await;
+    world.wait_gone("Workload", "app").await;
+    let mut bell = world.ledger.bell();
+    world.start_engine();
+    loop {
+        let owners = world.ledger.owners("Workload").await.unwrap();
+        if owners.is_empty() {
+            return;
+        }
+        let rung = tokio::time::timeout(std::time::Duration::from_secs(60), bell.changed()).await;
+        rung.expect("the ledger hears of it").unwrap();
+    }
+}
