@@ -20,22 +20,17 @@ pub(crate) enum Error {
 
 /// Returns the one value that `expression` leads to in `data`; null is a value.
 pub(crate) fn value(expression: &str, data: &Value) -> Result<Value, Error> {
-    at(&parse(expression)?, expression, data)
-}
-
-/// Parses an expression, for [`at`].
-pub(crate) fn parse(expression: &str) -> Result<JsonPath, Error> {
-    JsonPath::relaxed(expression).map_err(Error::Path)
-}
-
-/// Returns the one value that the path of an expression leads to in `data`; null is a value.
-pub(crate) fn at(path: &JsonPath, expression: &str, data: &Value) -> Result<Value, Error> {
-    match path.one(data) {
+    match parse(expression)?.one(data) {
         Ok(Some(value)) => Ok(value.into_owned()),
         Ok(None) => Err(Error::Missing(expression.to_owned())),
         Err(jsonpath::Error::TooManyResults) => Err(Error::TooManyResults(expression.to_owned())),
         Err(error) => Err(Error::Path(error)),
     }
+}
+
+/// Parses an expression.
+pub(crate) fn parse(expression: &str) -> Result<JsonPath, Error> {
+    JsonPath::relaxed(expression).map_err(Error::Path)
 }
 
 /// Returns the one value that `expression` leads to, unless there is none or it is null.

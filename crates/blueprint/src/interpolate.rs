@@ -40,20 +40,9 @@ const LIMIT: usize = 3 << 20;
 /// A string that is one tag becomes the value with its type. In longer strings the value is written
 /// out, as JSON unless it is a string. What a value brings in is not interpolated again.
 pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
-    interpolate_watched(template, context, &mut BTreeSet::new())
-}
-
-/// Fills in a template, and notes the places of the context at which it looks.
-pub(crate) fn interpolate_watched(
-    template: &Value,
-    context: &Value,
-    places: &mut BTreeSet<FieldPath>,
-) -> Result<Value, Error> {
     let mut added = 0;
     let mut take = |expression: &str| {
-        let path = evaluate::parse(expression).map_err(Refusal::Path)?;
-        places.extend(path.places());
-        let value = evaluate::at(&path, expression, context).map_err(Refusal::Path)?;
+        let value = evaluate::value(expression, context).map_err(Refusal::Path)?;
         added += size(&value);
         if added > LIMIT {
             return Err(Refusal::TooLarge(expression.to_owned()));
@@ -64,6 +53,8 @@ pub(crate) fn interpolate_watched(
 }
 
 /// Returns the places of a context at which a template looks, unless one of its tags is no path.
+///
+/// No value decides where else is looked, so these are the same in every context.
 pub(crate) fn places(template: &Value) -> Result<BTreeSet<FieldPath>, Error> {
     let mut places = BTreeSet::new();
     let mut note = |expression: &str| {

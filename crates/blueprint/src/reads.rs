@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::blueprint::{Blueprint, Input, InputKind, Resource};
 use crate::field_path::{FieldPath, Segment};
 use crate::owner::Owner;
+use crate::params;
 use crate::template::{Body, Template};
-use crate::{interpolate, params};
 
 /// The values that rendering a template reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,23 +54,25 @@ pub fn expected(
     template: &Template,
     inputs: &[&Input],
 ) -> Reads {
-    let offer = Offer {
+    Reads::of(Offer {
         owner,
         blueprint,
         resource,
         template,
         inputs,
-    };
-    match &template.body {
-        Body::Interpolated(body) => interpolate::places(body)
-            .map(|places| Reads::at(&places, offer))
-            .unwrap_or_default(),
-        Body::Ytt(_) => Reads::offered(offer),
-        Body::Undecided => Reads::default(),
-    }
+    })
 }
 
 impl Reads {
+    /// Returns what rendering the template reads of what it is offered.
+    pub(crate) fn of(offer: Offer<'_>) -> Self {
+        match offer.template.body {
+            Body::Interpolated(_) => Self::at(&offer.template.places, offer),
+            Body::Ytt(_) => Self::offered(offer),
+            Body::Undecided => Self::default(),
+        }
+    }
+
     /// Returns what is read at these places of the context of a template.
     pub(crate) fn at<'p>(
         places: impl IntoIterator<Item = &'p FieldPath>,
@@ -86,7 +88,7 @@ impl Reads {
     /// Returns all that is offered to a program that does not tell what it reads.
     ///
     /// The list of the owner's params is left out: each of them is offered by its name.
-    pub(crate) fn offered(offer: Offer<'_>) -> Self {
+    fn offered(offer: Offer<'_>) -> Self {
         let mut reads = Self::at([&FieldPath::default()], offer);
         let spec = FieldPath::default().field("spec");
         reads.fields.remove(&spec);

@@ -4,12 +4,10 @@ mod context;
 mod placement;
 mod rendered;
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use crate::blueprint::{Blueprint, Input, Resource, Templates};
-use crate::interpolate::{self, interpolate_watched};
+use crate::interpolate::{self, interpolate};
 use crate::output::Output;
 use crate::owner::Owner;
 use crate::reads::{Offer, Reads};
@@ -81,17 +79,15 @@ impl Stamp<'_> {
             Body::Ytt(_) => return Err(Error::Ytt("it needs the program ytt".to_owned())),
             Body::Undecided => return Err(Error::Undecided),
         };
-        let mut places = BTreeSet::new();
-        let object = interpolate_watched(body, &self.typed_context(), &mut places)?;
-        let reads = self.offering(|offer| Reads::at(&places, offer));
-        self.finish(object, reads)
+        let object = interpolate(body, &self.typed_context())?;
+        self.finish(object, self.offering(Reads::of))
     }
 
     /// Makes an object of its owner from what ytt rendered: placed, labelled, owned, remembered.
     ///
     /// ytt does not tell what it reads, so all that it was offered counts.
     pub fn render_from(&self, object: Value) -> Result<Rendered, Error> {
-        self.finish(object, self.offering(Reads::offered))
+        self.finish(object, self.offering(Reads::of))
     }
 
     fn finish(&self, object: Value, reads: Reads) -> Result<Rendered, Error> {

@@ -1,9 +1,13 @@
 //! The five kinds of templates as one thing.
 
+use std::collections::BTreeSet;
+
 use kube::core::ObjectMeta;
 use serde_json::Value;
 
 use crate::evaluate;
+use crate::field_path::FieldPath;
+use crate::interpolate;
 use crate::model::{
     ArtifactTracing, ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate,
     ClusterSourceTemplate, ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion,
@@ -57,6 +61,8 @@ pub struct Template {
     pub generation: Option<i64>,
     /// What is stamped.
     pub body: Body,
+    /// Where the body looks for values, known once and for all; of no use for ytt.
+    pub(crate) places: BTreeSet<FieldPath>,
     /// Parameters with their defaults.
     pub params: Vec<TemplateParam>,
     /// How to see whether the stamped object is healthy, if it says.
@@ -132,14 +138,20 @@ impl Template {
     }
 
     fn new(metadata: ObjectMeta, spec: TemplateSpec, output: OutputRule) -> Self {
+        let body = match (spec.template, spec.ytt) {
+            (Some(template), None) => Body::Interpolated(template),
+            (None, Some(ytt)) => Body::Ytt(ytt),
+            (None, None) | (Some(_), Some(_)) => Body::Undecided,
+        };
         Self {
             name: metadata.name.unwrap_or_default(),
             generation: metadata.generation,
-            body: match (spec.template, spec.ytt) {
-                (Some(template), None) => Body::Interpolated(template),
-                (None, Some(ytt)) => Body::Ytt(ytt),
-                (None, None) | (Some(_), Some(_)) => Body::Undecided,
+            places: match &body {
+                // With a tag that is no path it is never rendered.
+                Body::Interpolated(body) => interpolate::places(body).unwrap_or_default(),
+                Body::Ytt(_) | Body::Undecided => BTreeSet::new(),
             },
+            body,
             params: spec.params.unwrap_or_default(),
             health_rule: spec
                 .health_rule
