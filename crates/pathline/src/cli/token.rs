@@ -54,20 +54,20 @@ pub(crate) struct CreateTokenArgs {
     pub(crate) expires: Option<SignedDuration>,
 
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) server: ServerArgs,
 }
 
 /// Arguments of `token list`.
 #[derive(Args, Debug)]
 pub(crate) struct ListTokensArgs {
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) server: ServerArgs,
 }
 
 /// Arguments of `token revoke`.
@@ -77,10 +77,10 @@ pub(crate) struct RevokeTokenArgs {
     pub(crate) name: String,
 
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) server: ServerArgs,
 }
 
 /// Reads a time span in which a day has 24 hours.

@@ -114,6 +114,11 @@ mod tests {
         ];
         let mut text = Vec::new();
         write_table(&mut text, &tokens).unwrap();
-        insta::assert_snapshot!(String::from_utf8(text).unwrap(), @"");
+        insta::assert_snapshot!(String::from_utf8(text).unwrap(), @"
+        NAME                    SCOPE  MADE                  LAST USED             STATE
+        admin                   admin  2027-01-15T08:00:00Z  never                 lasts
+        continuous-integration  read   2027-01-15T08:00:00Z  2027-01-15T08:01:00Z  ends 2027-04-15T08:00:00Z
+        old                     write  2027-01-15T08:00:00Z  never                 revoked 2027-01-15T08:02:00Z
+        ");
     }
 }
