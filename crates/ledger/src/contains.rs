@@ -13,6 +13,9 @@ use crate::ledger::Ledger;
 use crate::page::{Page, Paged};
 use crate::rows::{ARTIFACT, ArtifactRow, OWNER, OwnerRow, some_time, time};
 
+/// The most steps of a walk: a param that everything reads leads everywhere.
+const STEPS: i64 = 250_000;
+
 /// Something that was made of what was asked for, or is it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carrier {
@@ -40,6 +43,7 @@ struct Row {
     since: i64,
     until: Option<i64>,
     ended: i64,
+    steps: i64,
     #[sqlx(flatten)]
     owner: OwnerRow,
     #[sqlx(flatten)]
@@ -69,11 +73,12 @@ const WALK: [&str; 5] = [
        and (taker.until is null or maker.since <= taker.until) \
        and (maker.superseded is null or taker.since < maker.superseded))) \
      select derivation.id, derivation.resource, best.proven, derivation.since, derivation.until, \
-       best.ended, ",
+       best.ended, best.steps, ",
     ", ",
-    " from (select derivation, proven, ended from \
-       (select walk.*, row_number() over \
-         (partition by derivation order by ended desc, proven desc) as place from walk) ranked \
+    " from (select derivation, proven, ended, steps from \
+       (select derivation, proven, ended, count(*) over () as steps, row_number() over \
+         (partition by derivation order by ended desc, proven desc) as place \
+         from (select * from walk limit $4) bounded) ranked \
        where place = 1 and derivation < $2 order by derivation desc limit $3) best \
      join derivation on derivation.id = best.derivation \
      join owner on owner.id = derivation.owner \
@@ -85,6 +90,9 @@ const WALK: [&str; 5] = [
 impl Ledger {
     /// Returns everything that was made of what a text names (as [`Ledger::find`] has it), directly
     /// or through others, over all owners, and whatever made the thing itself; the newest first.
+    ///
+    /// # Errors
+    /// [`Error::TooMuch`] if that is almost everything.
     pub async fn contains(
         &self,
         kind: Kind,
@@ -100,6 +108,9 @@ impl Ledger {
         }
         let asked = walk(session.dialect(), &starts, before, page.rows());
         let rows: Vec<Row> = session.all(asked).await?;
+        if rows.first().is_some_and(|row| row.steps > STEPS) {
+            return Err(Error::TooMuch { most: STEPS });
+        }
         let place = self.database().place();
         Paged::new(page, rows, |row| row.id).try_map(|row| row.read(place))
     }
@@ -115,6 +126,7 @@ pub(crate) fn walk(dialect: Dialect, starts: &[i64], before: i64, rows: i64) -> 
     .bind(&dialect.list(starts))
     .bind(before)
     .bind(rows)
+    .bind(STEPS + 1)
 }
 
 impl Row {

@@ -58,6 +58,15 @@ pub enum Error {
         #[source]
         source: Option<Arc<sqlx::Error>>,
     },
+    /// Another process has kept the file to itself for too long. A later call may succeed.
+    #[error(
+        "the ledger {place} is held by another process; is a backup, or a second Pathline, \
+         working on it?"
+    )]
+    Busy {
+        /// Where it is.
+        place: Arc<str>,
+    },
     /// The database refused.
     #[error("the ledger {place} refused")]
     Refused {
@@ -87,6 +96,12 @@ pub enum Error {
         /// The oldest sequence that is kept.
         oldest: i64,
     },
+    /// More was made of it than can be told.
+    #[error("more than {most} things were made of it; ask for something narrower")]
+    TooMuch {
+        /// How much can be told.
+        most: i64,
+    },
     /// The text is no cursor that a page ended with.
     #[error("`{0}` is no cursor; take the one that came with the page before, or none")]
     BadCursor(String),
@@ -94,13 +109,18 @@ pub enum Error {
 
 /// Results of SQLite that tell of a damaged file: corrupt, and not a database.
 const DAMAGED: [&str; 2] = ["11", "26"];
+/// Results of SQLite that tell of another process at work: busy, and locked.
+const BUSY: [&str; 2] = ["5", "6"];
 /// The result of SQLite that tells of a full disk, and PostgreSQL's classes for it.
 const FULL: [&str; 2] = ["13", "53100"];
 
 impl Error {
     /// Tells whether a later call may succeed without anybody changing anything in Pathline.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Full { .. })
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::Full { .. } | Self::Busy { .. }
+        )
     }
 
     /// Says what an error of the database means.
@@ -138,6 +158,9 @@ impl Error {
         let is = |codes: &[&str]| codes.contains(&plain.as_deref().unwrap_or(code));
         if is(&FULL) {
             return Self::Full { place };
+        }
+        if is_sqlite && is(&BUSY) {
+            return Self::Busy { place };
         }
         if is_sqlite && is(&DAMAGED) {
             let what = source.to_string();

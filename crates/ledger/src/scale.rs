@@ -13,6 +13,7 @@ use pathline_testkit::postgres::Server;
 use self::grown::Grown;
 use self::plan::Plan;
 use crate::contains::walk;
+use crate::error::Error;
 use crate::find::candidates;
 use crate::ledger::Ledger;
 use crate::location::Location;
@@ -79,6 +80,9 @@ async fn ask(ledger: &Ledger, name: &str) -> Plan {
                 .all(|it| it.proven && it.owner.uid == *owner)
         );
     }
+    // Everything reads this one: half of all that there is was made of it.
+    let everything = ledger.contains(Kind::Param, "on", &Page::default()).await;
+    assert!(matches!(everything, Err(Error::TooMuch { .. })));
     times.sort_unstable();
     println!(
         "{name}: {} workloads, contains: median {:?}, slowest {:?}",

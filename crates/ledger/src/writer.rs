@@ -6,6 +6,7 @@
 mod artifacts;
 mod derivations;
 mod edges;
+mod owners;
 mod prepared;
 mod record;
 
@@ -72,12 +73,10 @@ async fn commit(database: &Database, batch: Vec<Job>) {
 }
 
 async fn write(database: &Database, batch: &[&Work]) -> Result<(), Error> {
-    let changes: Vec<&Prepared> = batch.iter().filter_map(|work| work.change()).collect();
     let mut session = database.writer().await?;
     session
         .transact(async |session| {
-            let mut writing = record::Writing::new(session);
-            writing.learn(&changes).await?;
+            let mut writing = record::Writing::begin(session, database.place(), batch).await?;
             for work in batch {
                 match work {
                     Work::Record(prepared) => writing.record(prepared).await?,
@@ -94,6 +93,13 @@ impl Work {
         match self {
             Self::Record(prepared) => Some(prepared),
             Self::Gone(_) => None,
+        }
+    }
+
+    fn uid(&self) -> &str {
+        match self {
+            Self::Record(prepared) => &prepared.owner.uid,
+            Self::Gone(departure) => &departure.owner.uid,
         }
     }
 

@@ -127,7 +127,7 @@ impl From<pathline_ledger::Error> for Refusal {
             Error::NameTaken(_) => {
                 Self::conflict(error.to_string()).with_hint("choose another name")
             }
-            Error::BadCursor(_) => Self::bad_request(error.to_string()),
+            Error::BadCursor(_) | Error::TooMuch { .. } => Self::bad_request(error.to_string()),
             Error::Forgotten { .. } => Self::gone(error.to_string())
                 .with_hint("ask again for what you follow, then begin without Last-Event-ID"),
             other => {

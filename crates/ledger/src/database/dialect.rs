@@ -30,9 +30,13 @@ impl Dialect {
         self.enclosed(&numbers.join(","))
     }
 
-    /// Writes a list of words, of letters and digits only, as a value.
+    /// Writes a list of words as a value.
     pub(crate) fn words(self, words: &[String]) -> String {
-        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let quoted = |word: &String| match self {
+            Self::Sqlite => serde_json::Value::from(word.as_str()).to_string(),
+            Self::Postgres => format!("\"{}\"", word.replace('\\', r"\\").replace('"', "\\\"")),
+        };
+        let words: Vec<String> = words.iter().map(quoted).collect();
         self.enclosed(&words.join(","))
     }
 

@@ -5,15 +5,12 @@ use std::collections::HashMap;
 use super::artifacts::Numbers;
 use super::edges::Edges;
 use super::prepared::Made;
-use crate::database::{Session, sql};
+use crate::database::{Session, sql, sql_of_parts};
 use crate::error::Error;
 
-/// The derivations of one owner.
+/// What the resources of one owner make, as far as the tables say.
+#[derive(Default)]
 pub(super) struct Derivations {
-    owner: i64,
-    /// Whatever is older may have been recorded before.
-    known: i64,
-    /// What each resource makes, as far as the tables say.
     current: HashMap<String, Row>,
 }
 
@@ -21,40 +18,43 @@ pub(super) struct Derivations {
 #[derive(sqlx::FromRow)]
 struct Row {
     id: i64,
+    owner: i64,
     resource: String,
     identity: i64,
     known: i64,
 }
 
 impl Derivations {
-    /// Begins with an owner of whom nothing is known.
-    pub(super) fn none(owner: i64) -> Self {
-        Self {
-            owner,
-            known: i64::MIN,
-            current: HashMap::new(),
+    /// Reads what is current, by owner.
+    pub(super) async fn load(
+        session: &mut Session,
+        owners: &[i64],
+    ) -> Result<HashMap<i64, Self>, Error> {
+        let dialect = session.dialect();
+        let asked = sql_of_parts(&[
+            "select id, owner, resource, identity, known from derivation \
+             where until is null and owner ",
+            dialect.is_in_first(),
+        ]);
+        let mut derivations: HashMap<i64, Self> = HashMap::new();
+        for row in session
+            .all::<Row>(asked.bind(&dialect.list(owners)))
+            .await?
+        {
+            let of_owner = derivations.entry(row.owner).or_default();
+            of_owner.current.insert(row.resource.clone(), row);
         }
+        Ok(derivations)
     }
 
-    /// Reads what is current.
-    pub(super) async fn load(session: &mut Session, owner: i64, known: i64) -> Result<Self, Error> {
-        let asked = sql("select id, resource, identity, known from derivation \
-             where owner = $1 and until is null");
-        let rows: Vec<Row> = session.all(asked.bind(owner)).await?;
-        let current = rows.into_iter().map(|row| (row.resource.clone(), row));
-        Ok(Self {
-            owner,
-            known,
-            current: current.collect(),
-        })
-    }
-
-    /// Records one derivation; tells whether it was not recorded before.
+    /// Records one derivation; tells whether it was not recorded before. Whatever is not newer than
+    /// `known` may have been.
     pub(super) async fn record(
         &mut self,
         session: &mut Session,
         numbers: &mut Numbers,
         edges: &mut Edges,
+        (owner, known): (i64, i64),
         made: &Made,
     ) -> Result<bool, Error> {
         if let Some(row) = self.current.get_mut(&made.resource)
@@ -68,16 +68,17 @@ impl Derivations {
             judge_anew(session, row.id, made).await?;
             return Ok(true);
         }
-        if made.time <= self.known && self.is_recorded(session, made).await? {
+        if made.time <= known && is_recorded(session, owner, made).await? {
             return Ok(false);
         }
         if let Some(row) = self.current.remove(&made.resource) {
             end(session, row.id, made.time).await?;
         }
-        let id = self.insert(session, numbers, made).await?;
-        edges.add(id, self.owner, numbers, made);
+        let id = insert(session, numbers, owner, made).await?;
+        edges.add(id, owner, numbers, made);
         let row = Row {
             id,
+            owner,
             resource: made.resource.clone(),
             identity: made.identity,
             known: made.time,
@@ -93,75 +94,74 @@ impl Derivations {
         is_current: impl Fn(&str) -> bool,
         time: i64,
     ) -> Result<bool, Error> {
-        let mut ended = false;
-        for row in self
+        let ended: Vec<Row> = self
             .current
-            .values()
-            .filter(|row| !is_current(&row.resource))
-        {
+            .extract_if(|resource, _| !is_current(resource))
+            .map(|(_, row)| row)
+            .collect();
+        for row in &ended {
             end(session, row.id, time).await?;
-            ended = true;
         }
-        Ok(ended)
+        Ok(!ended.is_empty())
     }
+}
 
-    async fn is_recorded(&self, session: &mut Session, made: &Made) -> Result<bool, Error> {
-        let asked = sql(
-            "select id from derivation where owner = $1 and since <= $2 and known >= $2 \
-             and identity = $3 and resource = $4",
-        )
-        .bind(self.owner)
-        .bind(made.time)
-        .bind(made.identity)
-        .bind(&made.resource);
-        Ok(session.first::<(i64,)>(asked).await?.is_some())
-    }
+async fn is_recorded(session: &mut Session, owner: i64, made: &Made) -> Result<bool, Error> {
+    let asked = sql(
+        "select id from derivation where owner = $1 and since <= $2 and known >= $2 \
+         and identity = $3 and resource = $4",
+    )
+    .bind(owner)
+    .bind(made.time)
+    .bind(made.identity)
+    .bind(&made.resource);
+    Ok(session.first::<(i64,)>(asked).await?.is_some())
+}
 
-    async fn insert(
-        &self,
-        session: &mut Session,
-        numbers: &mut Numbers,
-        made: &Made,
-    ) -> Result<i64, Error> {
-        let output = made.output.map(|output| numbers.of(output));
-        if let Some(output) = output
-            && !numbers.is_first_output(output)
-        {
-            self.supersede(session, output, made).await?;
-        }
-        let insert = sql(
-            "insert into derivation (owner, resource, template, template_generation, object_uid, \
-             object_generation, output, identity, since, known) \
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning id",
-        )
-        .bind(self.owner)
-        .bind(&made.resource)
-        .bind(&made.template)
-        .bind(made.template_generation)
-        .bind(&made.object_uid)
-        .bind(made.object_generation)
-        .bind(output)
-        .bind(made.identity)
-        .bind(made.time);
-        let (id,) = session.only::<(i64,)>(insert).await?;
-        Ok(id)
+async fn insert(
+    session: &mut Session,
+    numbers: &mut Numbers,
+    owner: i64,
+    made: &Made,
+) -> Result<i64, Error> {
+    let output = made.output.map(|output| numbers.of(output));
+    if let Some(output) = output
+        && !numbers.is_first_output(output)
+    {
+        supersede(session, owner, output, made).await?;
     }
+    let insert = sql(
+        "insert into derivation (owner, resource, template, template_generation, object_uid, \
+         object_generation, output, identity, since, known) \
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning id",
+    )
+    .bind(owner)
+    .bind(&made.resource)
+    .bind(&made.template)
+    .bind(made.template_generation)
+    .bind(&made.object_uid)
+    .bind(made.object_generation)
+    .bind(output)
+    .bind(made.identity)
+    .bind(made.time);
+    let (id,) = session.only::<(i64,)>(insert).await?;
+    Ok(id)
+}
 
-    /// From now on the output is known to have been made in another way.
-    async fn supersede(
-        &self,
-        session: &mut Session,
-        output: i64,
-        made: &Made,
-    ) -> Result<(), Error> {
-        let update = sql("update derivation set superseded = $4 \
-             where output = $1 and owner = $2 and resource = $3 and superseded is null")
-        .bind(output)
-        .bind(self.owner)
-        .bind(&made.resource)
-        .bind(made.time);
-        session.run(update).await.map(drop)
-    }
+/// From now on the output is known to have been made in another way.
+async fn supersede(
+    session: &mut Session,
+    owner: i64,
+    output: i64,
+    made: &Made,
+) -> Result<(), Error> {
+    let update = sql("update derivation set superseded = $4 \
+         where output = $1 and owner = $2 and resource = $3 and superseded is null")
+    .bind(output)
+    .bind(owner)
+    .bind(&made.resource)
+    .bind(made.time);
+    session.run(update).await.map(drop)
 }
 
 /// Takes over how well a derivation is proven now.
