@@ -7,6 +7,7 @@
 //! lists continue at an older revision, also after a crash.
 
 mod disk;
+mod log;
 mod object;
 mod state;
 #[cfg(test)]
@@ -131,7 +132,7 @@ impl Store {
 
     /// Returns the current state of an object.
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Stored>> {
-        self.shared.state.read().get(key).cloned()
+        self.shared.state.read().get(key).map(Stored::lend)
     }
 
     /// Returns the objects of a collection, or of one namespace in it.
@@ -161,7 +162,7 @@ impl Store {
             .state
             .read()
             .contents(namespace)
-            .cloned()
+            .map(Stored::lend)
             .collect()
     }
 
@@ -170,7 +171,7 @@ impl Store {
         let state = self.shared.state.read();
         Snapshot {
             revision: state.revision(),
-            items: state.everything().cloned().collect(),
+            items: state.everything().map(Stored::lend).collect(),
         }
     }
 }

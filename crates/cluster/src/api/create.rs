@@ -82,7 +82,7 @@ impl Api {
             let namespaces = Collection::new("", "namespaces");
             let namespace = self.store.get(&Key::new(&namespaces, "", &key.namespace));
             let namespace = namespace.ok_or_else(|| refused(Refused::NamespaceMissing))?;
-            if is_deleting(&namespace.object) {
+            if is_deleting(namespace.object()) {
                 return Err(refused(Refused::NamespaceTerminating));
             }
         }
@@ -150,7 +150,7 @@ fn not_stored(refused: Refused, resource: &Resource, namespace: &str, name: &str
     let subject = resource.subject();
     match refused {
         Refused::Conflict { current } => {
-            let leaving = |stored: &std::sync::Arc<Stored>| is_deleting(&stored.object);
+            let leaving = |stored: &std::sync::Arc<Stored>| is_deleting(stored.object());
             let status = if current.as_ref().is_some_and(leaving) {
                 Status::being_deleted(subject, name)
             } else {

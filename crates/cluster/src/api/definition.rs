@@ -23,7 +23,7 @@ pub(crate) const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.
 /// Returns the resources that a definition serves: one for each served version, and none before
 /// its names are accepted.
 pub(crate) fn resources(stored: &Stored) -> Vec<Resource> {
-    let object = &stored.object;
+    let object = stored.object();
     if !has_condition(object, "NamesAccepted") {
         return Vec::new();
     }
@@ -34,8 +34,8 @@ pub(crate) fn resources(stored: &Stored) -> Vec<Resource> {
 }
 
 fn resource(stored: &Stored, version: &Value) -> Option<Resource> {
-    let spec = &stored.object["spec"];
-    let names = &stored.object["status"]["acceptedNames"];
+    let spec = &stored.object()["spec"];
+    let names = &stored.object()["status"]["acceptedNames"];
     let group = text(&spec["group"]);
     let plural = text(&names["plural"]);
     let schema = &version["schema"]["openAPIV3Schema"];
@@ -64,7 +64,7 @@ fn resource(stored: &Stored, version: &Value) -> Option<Resource> {
         rules: Rules::CUSTOM,
         origin: Origin::Custom {
             revision: stored.revision,
-            terminating: is_deleting(&stored.object),
+            terminating: is_deleting(stored.object()),
         },
         group,
         plural,

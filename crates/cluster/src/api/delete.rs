@@ -101,7 +101,7 @@ impl Api {
     ) -> Result<Option<Deleted>, Status> {
         for _ in 0..ATTEMPTS {
             options.check_preconditions(resource, &current)?;
-            let outcome = decide(resource, &current.object, options.how);
+            let outcome = decide(resource, current.object(), options.how);
             let gone = matches!(outcome, Outcome::Remove(_));
             let Some(change) = outcome.into_change() else {
                 let object = resource.present(&current).into_owned();

@@ -31,7 +31,7 @@ impl Api {
                 .store
                 .get(&call.key())
                 .ok_or_else(|| call.not_found())?;
-            let bound = current.object["spec"]["nodeName"]
+            let bound = current.object()["spec"]["nodeName"]
                 .as_str()
                 .unwrap_or_default();
             if !bound.is_empty() {
@@ -42,7 +42,7 @@ impl Api {
                 };
                 return Err(Status::conflict(subject, &call.name, &why));
             }
-            let mut object = current.object.clone();
+            let mut object = current.object().clone();
             object["spec"]["nodeName"] = node.into();
             if self
                 .replace(&call.resource, &current, object)

@@ -135,16 +135,16 @@ impl Resource {
     pub(crate) fn present<'a>(&self, stored: &'a Stored) -> Cow<'a, Value> {
         match self.origin {
             Origin::BuiltIn if self.rules.is_converted_event => {
-                Cow::Owned(builtin::new_event(stored.object.clone()))
+                Cow::Owned(builtin::new_event(stored.object().clone()))
             }
-            Origin::BuiltIn => Cow::Borrowed(&stored.object),
+            Origin::BuiltIn => Cow::Borrowed(stored.object()),
             Origin::Custom { revision, .. } => {
                 let api_version = self.api_version();
-                let current = stored.object["apiVersion"] == api_version.as_str();
+                let current = stored.object()["apiVersion"] == api_version.as_str();
                 if current && stored.revision > revision {
-                    return Cow::Borrowed(&stored.object);
+                    return Cow::Borrowed(stored.object());
                 }
-                let mut object = stored.object.clone();
+                let mut object = stored.object().clone();
                 object["apiVersion"] = api_version.into();
                 self.schema.prune(&mut object);
                 self.schema.fill_defaults(&mut object);

@@ -34,20 +34,20 @@ pub(super) async fn examine(store: &Store, graph: &Graph, key: &Key) -> Result<N
         .dependents(item.uid())
         .filter_map(|key| store.get(key))
         .collect();
-    let states: Vec<Owner> = owners(&item.object)
+    let states: Vec<Owner> = owners(item.object())
         .map(|reference| owner_state(store, reference, &item.key.namespace))
         .collect();
     let objects: Vec<&Value> = dependents
         .iter()
-        .map(|dependent| &dependent.object)
+        .map(|dependent| dependent.object())
         .collect();
-    match judge(&item.object, &states, &objects) {
+    match judge(item.object(), &states, &objects) {
         Verdict::Keep => Ok(Next::Nothing),
         Verdict::Release(lost) => {
             put(
                 store,
                 &item,
-                without_owners(&item.object, |owner| lost.contains(&owner.to_owned())),
+                without_owners(item.object(), |owner| lost.contains(&owner.to_owned())),
             )
             .await
         }
@@ -65,7 +65,7 @@ pub(super) async fn examine(store: &Store, graph: &Graph, key: &Key) -> Result<N
             put(
                 store,
                 &item,
-                deletion::without_finalizer(&item.object, FOREGROUND),
+                deletion::without_finalizer(item.object(), FOREGROUND),
             )
             .await
         }
@@ -82,8 +82,8 @@ pub(super) async fn delete(
 ) -> Result<Next, Refused> {
     let now = Timestamp::now();
     let mut object = match is_definition(item) {
-        true => hold_for_cleanup(&item.object, now),
-        false => item.object.clone(),
+        true => hold_for_cleanup(item.object(), now),
+        false => item.object().clone(),
     };
     if unblock && let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
         for owner in owners {
@@ -110,14 +110,14 @@ async fn orphan(store: &Store, item: &Stored, dependents: &[Arc<Stored>]) -> Res
         put(
             store,
             dependent,
-            without_owners(&dependent.object, |owner| owner == item.uid()),
+            without_owners(dependent.object(), |owner| owner == item.uid()),
         )
     });
     future::try_join_all(releases).await?;
     put(
         store,
         item,
-        deletion::without_finalizer(&item.object, ORPHAN),
+        deletion::without_finalizer(item.object(), ORPHAN),
     )
     .await
 }
@@ -145,7 +145,7 @@ fn owner_state(store: &Store, reference: &Value, namespace: &str) -> Owner {
     };
     match store.get(&key) {
         Some(owner) if owner.uid() != uid(reference) => Owner::Gone,
-        Some(owner) if waits_for_dependents(&owner.object) => Owner::Waiting,
+        Some(owner) if waits_for_dependents(owner.object()) => Owner::Waiting,
         Some(_) => Owner::Solid,
         None => Owner::Gone,
     }

@@ -29,7 +29,7 @@ async fn remove_old(store: &Store, now: Timestamp) {
     let events = store.list(&Collection::new("", "events"), None).items;
     let old = events
         .into_iter()
-        .filter(|event| is_old(&event.object, now));
+        .filter(|event| is_old(event.object(), now));
     stream::iter(old)
         .for_each_concurrent(AT_ONCE, |event| async move {
             // One that is refused has just happened again, or waits for the next round.
@@ -42,7 +42,7 @@ fn removal(event: &Stored) -> Write {
     Write {
         key: event.key.clone(),
         expect: Expect::Revision(event.revision),
-        change: Change::Remove(event.object.clone()),
+        change: Change::Remove(event.object().clone()),
         needs_namespace: false,
     }
 }

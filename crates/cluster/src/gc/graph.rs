@@ -18,7 +18,7 @@ impl Graph {
     /// Takes in an object that exists.
     pub(super) fn add(&mut self, stored: &Stored) {
         self.keys.insert(stored.uid().into(), stored.key.clone());
-        for owner in owners(&stored.object) {
+        for owner in owners(stored.object()) {
             let uid = uid(owner).into();
             self.dependents
                 .entry(uid)
@@ -49,7 +49,7 @@ impl Graph {
         self.add(current);
         let mut affected = vec![current.key.clone()];
         if let Some(previous) = previous
-            && !owners(&previous.object).eq(owners(&current.object))
+            && !owners(previous.object()).eq(owners(current.object()))
         {
             affected.extend(self.owner_keys(previous));
         }
@@ -63,7 +63,7 @@ impl Graph {
 
     fn remove(&mut self, stored: &Stored) {
         self.keys.remove(stored.uid());
-        for owner in owners(&stored.object) {
+        for owner in owners(stored.object()) {
             if let Some(dependents) = self.dependents.get_mut(uid(owner)) {
                 dependents.remove(&stored.key);
                 if dependents.is_empty() {
@@ -74,7 +74,7 @@ impl Graph {
     }
 
     fn owner_keys(&self, stored: &Stored) -> Vec<Key> {
-        owners(&stored.object)
+        owners(stored.object())
             .filter_map(|owner| self.keys.get(uid(owner)).cloned())
             .collect()
     }

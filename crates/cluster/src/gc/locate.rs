@@ -36,7 +36,7 @@ fn custom_kind(store: &Store, group: &str, kind: &str) -> Option<(Collection, bo
         .items
         .iter()
         .find_map(|definition| {
-            let spec = &definition.object["spec"];
+            let spec = &definition.object()["spec"];
             let matches = spec["group"] == group && spec["names"]["kind"] == kind;
             let plural = spec["names"]["plural"].as_str()?;
             matches.then(|| {

@@ -61,7 +61,7 @@ impl Namespaces {
     /// When a write is refused; the namespace should be looked at again.
     pub(super) async fn examine(&self, name: &str) -> Result<(), Refused> {
         match self.store.get(&Key::new(&self.namespaces, "", name)) {
-            Some(namespace) if is_deleting(&namespace.object) => self.empty(&namespace).await,
+            Some(namespace) if is_deleting(namespace.object()) => self.empty(&namespace).await,
             Some(_) => self.furnish(name).await,
             None => Ok(()),
         }
@@ -98,7 +98,7 @@ impl Namespaces {
     async fn empty(&self, namespace: &Stored) -> Result<(), Refused> {
         let contents = self.store.contents(&namespace.key.name);
         if contents.is_empty() {
-            let mut object = namespace.object.clone();
+            let mut object = namespace.object().clone();
             if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
                 finalizers.retain(|finalizer| finalizer != "kubernetes");
             }
@@ -108,7 +108,7 @@ impl Namespaces {
         }
         let deletes = contents
             .iter()
-            .filter(|item| !is_deleting(&item.object))
+            .filter(|item| !is_deleting(item.object()))
             .map(|item| collector::delete(&self.store, item, Propagation::Background, false));
         future::try_join_all(deletes).await?;
         let left = self.store.contents(&namespace.key.name);
@@ -116,7 +116,7 @@ impl Namespaces {
             // The event of the last deletion brings us back.
             return Ok(());
         }
-        let reported = remaining::report(&namespace.object, &left, Timestamp::now());
+        let reported = remaining::report(namespace.object(), &left, Timestamp::now());
         collector::put(&self.store, namespace, reported)
             .await
             .map(drop)

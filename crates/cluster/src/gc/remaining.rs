@@ -17,7 +17,7 @@ pub(super) fn report(namespace: &Value, left: &[Arc<Stored>], now: Timestamp) ->
         *kinds
             .entry(item.key.collection.to_string())
             .or_insert(0_usize) += 1;
-        let held_by = item.object["metadata"]["finalizers"]
+        let held_by = item.object()["metadata"]["finalizers"]
             .as_array()
             .into_iter()
             .flatten();
@@ -89,12 +89,7 @@ mod tests {
     fn mk_held(name: &str, finalizers: &Value) -> Arc<Stored> {
         let key = Key::new(&Collection::new("example.com", "widgets"), "shop", name);
         let object = json!({"metadata": {"finalizers": finalizers}});
-        Arc::new(Stored {
-            key,
-            revision: 1,
-            object,
-            body: bytes::Bytes::new(),
-        })
+        Arc::new(Stored::new(key, 1, object))
     }
 
     #[test]

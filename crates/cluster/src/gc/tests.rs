@@ -81,7 +81,7 @@ impl Ground {
             propagation: Some(propagation),
             ..Deletion::default()
         };
-        let change = deletion::delete(&current.object, how, Timestamp::now()).into_change();
+        let change = deletion::delete(current.object(), how, Timestamp::now()).into_change();
         self.write(
             key.clone(),
             Expect::Revision(current.revision),
@@ -93,7 +93,7 @@ impl Ground {
     /// Removes the finalizer `hold` as its controller would.
     async fn release(&self, name: &str) {
         let current = self.store.get(&config_map(name)).unwrap();
-        let change = deletion::settle(deletion::without_finalizer(&current.object, "hold"));
+        let change = deletion::settle(deletion::without_finalizer(current.object(), "hold"));
         self.write(config_map(name), Expect::Revision(current.revision), change)
             .await;
     }
@@ -121,23 +121,18 @@ impl Ground {
 
     /// Waits until the collector has looked at everything that was written before.
     async fn settle(&self) {
-        let gone = Stored::never_stored("never-was");
+        let gone = Stored::never_stored("never-was", ["v1", "ConfigMap", "never"]);
         self.create("barrier", &[&gone]).await;
         self.until_gone("barrier").await;
     }
 }
 
 impl Stored {
-    /// Makes a ConfigMap that is not in any store.
-    fn never_stored(name: &str) -> Self {
-        let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name, "uid": format!("uid-of-{name}")}});
-        Self {
-            key: config_map(name),
-            revision: 0,
-            object,
-            body: bytes::Bytes::new(),
-        }
+    /// Makes an object that is not in any store.
+    fn never_stored(name: &str, [api_version, kind, uid]: [&str; 3]) -> Self {
+        let object = json!({"apiVersion": api_version, "kind": kind,
+            "metadata": {"name": name, "uid": uid}});
+        Self::new(config_map(name), 0, object)
     }
 }
 
@@ -157,9 +152,9 @@ fn namespace(name: &str) -> Key {
 
 fn reference(owner: &Stored) -> Value {
     json!({
-        "apiVersion": owner.object["apiVersion"],
-        "kind": owner.object["kind"],
-        "name": owner.object["metadata"]["name"],
+        "apiVersion": owner.object()["apiVersion"],
+        "kind": owner.object()["kind"],
+        "name": owner.object()["metadata"]["name"],
         "uid": owner.uid(),
         "blockOwnerDeletion": true,
     })
@@ -191,8 +186,7 @@ async fn an_object_made_for_an_owner_that_is_gone_already_is_collected() {
 async fn an_owner_of_the_same_name_is_not_the_same_owner() {
     let ground = Ground::new().await;
     ground.create("owner", &[]).await;
-    let mut other = Stored::never_stored("owner");
-    other.object["metadata"]["uid"] = "another".into();
+    let other = Stored::never_stored("owner", ["v1", "ConfigMap", "another"]);
     ground.create("child", &[&other]).await;
     ground.until_gone("child").await;
     assert!(ground.has("owner"));
@@ -201,9 +195,7 @@ async fn an_owner_of_the_same_name_is_not_the_same_owner() {
 #[tokio::test]
 async fn nothing_is_said_about_owners_of_kinds_that_are_not_served() {
     let ground = Ground::new().await;
-    let mut foreign = Stored::never_stored("foreign");
-    foreign.object["apiVersion"] = "example.com/v1".into();
-    foreign.object["kind"] = "Unheard".into();
+    let foreign = Stored::never_stored("foreign", ["example.com/v1", "Unheard", "foreign"]);
     ground.create("child", &[&foreign]).await;
     ground.settle().await;
     assert!(ground.has("child"), "when in doubt nothing is deleted");
@@ -212,7 +204,7 @@ async fn nothing_is_said_about_owners_of_kinds_that_are_not_served() {
 #[tokio::test]
 async fn an_object_of_the_whole_cluster_is_not_lost_over_an_owner_in_a_namespace() {
     let ground = Ground::new().await;
-    let owner = Stored::never_stored("owner");
+    let owner = Stored::never_stored("owner", ["v1", "ConfigMap", "uid-of-owner"]);
     let object = json!({"apiVersion": "v1", "kind": "Namespace",
         "metadata": {"name": "shop", "ownerReferences": [reference(&owner)]}});
     ground
@@ -236,7 +228,7 @@ async fn a_definition_that_loses_its_owner_waits_for_its_objects() {
     ground
         .write(key.clone(), Expect::Absent, Change::Put(object))
         .await;
-    let marked = |store: &Store| deletion::is_deleting(&store.get(&key).unwrap().object);
+    let marked = |store: &Store| deletion::is_deleting(store.get(&key).unwrap().object());
     ground.until("it is marked, not removed", marked).await;
 }
 
@@ -250,7 +242,7 @@ async fn an_object_with_another_owner_stays_and_forgets_the_lost_one() {
     ground.create("shared", &[&first, &second]).await;
     ground.delete(&first.key, Propagation::Background).await;
     let left = |store: &Store| {
-        store.get(&config_map("shared")).unwrap().object["metadata"]["ownerReferences"].clone()
+        store.get(&config_map("shared")).unwrap().object()["metadata"]["ownerReferences"].clone()
     };
     ground
         .until("the reference is dropped", |store| {
@@ -271,7 +263,7 @@ async fn foreground_deletion_waits_for_the_dependents() {
         .await;
     ground.delete(&owner.key, Propagation::Foreground).await;
     let marked = |store: &Store| {
-        deletion::is_deleting(&store.get(&config_map("grandchild")).unwrap().object)
+        deletion::is_deleting(store.get(&config_map("grandchild")).unwrap().object())
     };
     ground.until("the deletion reaches the leaf", marked).await;
     ground.settle().await;
@@ -289,7 +281,7 @@ async fn a_circle_of_owners_can_be_deleted_in_the_foreground() {
     let ground = Ground::new().await;
     let first = ground.create("first", &[]).await;
     let second = ground.create("second", &[&first]).await;
-    let mut object = first.object.clone();
+    let mut object = first.object().clone();
     object["metadata"]["ownerReferences"] = json!([reference(&second)]);
     let expect = Expect::Revision(first.revision);
     ground
@@ -312,7 +304,7 @@ async fn orphans_stay_without_their_owner() {
         .store
         .get(&config_map("child"))
         .expect("it was to stay");
-    assert_eq!(child.object["metadata"].get("ownerReferences"), None);
+    assert_eq!(child.object()["metadata"].get("ownerReferences"), None);
 }
 
 #[tokio::test]
@@ -368,7 +360,7 @@ async fn every_cluster_has_its_namespaces_and_every_namespace_its_furniture() {
     let furnished = |store: &Store| store.get(&account).is_some() && store.get(&trust).is_some();
     ground.until("it is furnished", furnished).await;
     assert_eq!(
-        ground.store.get(&trust).unwrap().object["data"]["ca.crt"],
+        ground.store.get(&trust).unwrap().object()["data"]["ca.crt"],
         "PEM"
     );
     let first = ground.store.get(&account).unwrap();
@@ -391,16 +383,16 @@ async fn a_namespace_goes_when_the_last_thing_in_it_is_gone() {
         .await;
     ground.until_gone("plain").await;
     let marked =
-        |store: &Store| deletion::is_deleting(&store.get(&config_map("held")).unwrap().object);
+        |store: &Store| deletion::is_deleting(store.get(&config_map("held")).unwrap().object());
     ground.until("the held one is marked", marked).await;
     let terminating = ground
         .store
         .get(&namespace("default"))
         .expect("something is left in it");
-    assert_eq!(terminating.object["status"]["phase"], "Terminating");
+    assert_eq!(terminating.object()["status"]["phase"], "Terminating");
     let says_why = |store: &Store| {
-        let conditions = &store.get(&namespace("default")).unwrap().object["status"]["conditions"];
-        conditions
+        let namespace = store.get(&namespace("default")).unwrap();
+        namespace.object()["status"]["conditions"]
             .to_string()
             .contains("waiting for finalizers: hold (1)")
     };

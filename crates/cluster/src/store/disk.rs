@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
-use serde_json::Value;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteRow, SqliteSynchronous,
 };
@@ -301,14 +300,8 @@ impl Entry {
     /// Takes the row in, checking that it follows from the ones before it.
     fn replay(self, state: &mut State, floor: u64) -> Result<(), &'static str> {
         let kind = EventKind::from_code(self.kind).ok_or("it is of an unknown kind")?;
-        let object: Value =
-            serde_json::from_slice(&self.body).map_err(|_| "its object is not JSON")?;
-        let stored = Arc::new(Stored {
-            key: self.key,
-            revision: self.revision,
-            object,
-            body: Bytes::from(self.body),
-        });
+        let stored = Stored::read(self.key, self.revision, Bytes::from(self.body));
+        let stored = Arc::new(stored.map_err(|_| "its object is not JSON")?);
         if stored.revision <= floor {
             state.restore(stored);
             return Ok(());

@@ -1,7 +1,7 @@
 //! What the store holds: keys, objects and the events that changed them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -74,30 +74,72 @@ pub(crate) struct Stored {
     pub(crate) key: Key,
     /// The revision that made this state; also in `metadata.resourceVersion`.
     pub(crate) revision: u64,
-    /// The object as it is served.
-    pub(crate) object: Value,
-    /// `object` as JSON text, encoded once.
+    /// The object as it is served, as JSON text.
     pub(crate) body: Bytes,
+    /// The same, parsed. That takes about ten times the memory, so it is only there if somebody asked
+    /// or the state is new.
+    object: OnceLock<Value>,
 }
 
 impl Stored {
     /// Stamps `object` with `revision` and encodes it.
-    pub(super) fn new(key: Key, revision: u64, mut object: Value) -> Self {
+    pub(crate) fn new(key: Key, revision: u64, mut object: Value) -> Self {
         object["metadata"]["resourceVersion"] = Value::String(revision.to_string());
         let body = serde_json::to_vec(&object)
             .expect("a JSON value has only string keys")
+            // The room that is left at the end would be kept as long as the text.
+            .into_boxed_slice()
             .into();
         Self {
             key,
             revision,
-            object,
             body,
+            object: OnceLock::from(object),
+        }
+    }
+
+    /// Takes a state from its text, or refuses one that is not JSON.
+    pub(super) fn read(key: Key, revision: u64, body: Bytes) -> serde_json::Result<Self> {
+        serde_json::from_slice::<Value>(&body)?;
+        Ok(Self {
+            key,
+            revision,
+            body,
+            object: OnceLock::new(),
+        })
+    }
+
+    /// Returns the object as it is served.
+    pub(crate) fn object(&self) -> &Value {
+        let parse = || serde_json::from_slice(&self.body).expect("it was printed from an object");
+        self.object.get_or_init(parse)
+    }
+
+    /// Returns the same state with nothing but the text.
+    pub(super) fn as_text(&self) -> Arc<Self> {
+        Arc::new(Self {
+            key: self.key.clone(),
+            revision: self.revision,
+            body: self.body.clone(),
+            object: OnceLock::new(),
+        })
+    }
+
+    /// Hands this state out. One that is kept as text is copied: it stays text, whoever asks the copy for
+    /// its object.
+    pub(super) fn lend(self: &Arc<Self>) -> Arc<Self> {
+        if self.object.get().is_some() {
+            Arc::clone(self)
+        } else {
+            self.as_text()
         }
     }
 
     /// Returns `metadata.uid`, or an empty string.
     pub(crate) fn uid(&self) -> &str {
-        self.object["metadata"]["uid"].as_str().unwrap_or_default()
+        self.object()["metadata"]["uid"]
+            .as_str()
+            .unwrap_or_default()
     }
 }
 
@@ -134,6 +176,15 @@ impl Event {
     /// Returns the revision of this change.
     pub(crate) fn revision(&self) -> u64 {
         self.current.revision
+    }
+
+    /// Returns the event for somebody who may parse its states.
+    pub(super) fn lend(&self) -> Self {
+        Self {
+            kind: self.kind,
+            current: self.current.lend(),
+            previous: self.previous.as_ref().map(Stored::lend),
+        }
     }
 
     /// Returns how much text this event keeps in memory.

@@ -2,12 +2,11 @@
 //!
 //! Readers share it behind one lock; only the writer changes it, after the disk has the change.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-
+use super::log::Log;
 use super::object::{Collection, Event, EventKind, Key, Stored};
 use super::{Expired, Limits, Snapshot};
 
@@ -28,55 +27,6 @@ struct Topic {
     log: Log,
 }
 
-/// Events in revision order; those up to `floor` have been forgotten.
-#[derive(Default)]
-pub(super) struct Log {
-    events: VecDeque<Event>,
-    bytes: usize,
-    floor: u64,
-    changed: Arc<Notify>,
-}
-
-impl Log {
-    /// Returns the events after `revision`, or refuses if some of them have been forgotten.
-    pub(super) fn after(
-        &self,
-        revision: u64,
-    ) -> Result<impl DoubleEndedIterator<Item = &Event>, Expired> {
-        self.check(revision)?;
-        let start = self
-            .events
-            .partition_point(|event| event.revision() <= revision);
-        Ok(self.events.range(start..))
-    }
-
-    /// Refuses if an event after `revision` has been forgotten.
-    pub(super) fn check(&self, revision: u64) -> Result<(), Expired> {
-        if revision < self.floor {
-            Err(Expired { floor: self.floor })
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Wakes whoever waits for an event.
-    pub(super) fn changed(&self) -> Arc<Notify> {
-        Arc::clone(&self.changed)
-    }
-
-    fn push(&mut self, event: Event) {
-        self.bytes += event.bytes();
-        self.events.push_back(event);
-    }
-
-    fn pop(&mut self) -> Option<Event> {
-        let event = self.events.pop_front()?;
-        self.bytes -= event.bytes();
-        self.floor = event.revision();
-        Some(event)
-    }
-}
-
 /// Reading
 impl State {
     /// Returns the newest revision.
@@ -95,10 +45,10 @@ impl State {
 
     /// Returns the objects of a collection, or of one namespace in it.
     pub(super) fn list(&self, collection: &Collection, namespace: Option<&str>) -> Snapshot {
-        let items = self.objects(collection, namespace).cloned().collect();
+        let items = self.objects(collection, namespace).map(Stored::lend);
         Snapshot {
             revision: self.revision,
-            items,
+            items: items.collect(),
         }
     }
 
@@ -127,7 +77,7 @@ impl State {
         }
         Ok(Snapshot {
             revision,
-            items: objects.into_values().cloned().collect(),
+            items: objects.into_values().map(Stored::lend).collect(),
         })
     }
 
@@ -163,7 +113,7 @@ impl State {
 
     /// Returns how many events are kept, and how many bytes of text they hold.
     pub(super) fn kept(&self) -> (usize, usize) {
-        (self.history.events.len(), self.history.bytes)
+        (self.history.len(), self.history.bytes())
     }
 
     fn objects(
@@ -184,10 +134,7 @@ impl State {
 impl State {
     /// Starts with nothing, the history having been forgotten up to `floor`.
     pub(super) fn at(floor: u64) -> Self {
-        let history = Log {
-            floor,
-            ..Log::default()
-        };
+        let history = Log::at(floor);
         Self {
             revision: floor,
             opened_floor: floor,
@@ -216,7 +163,9 @@ impl State {
             EventKind::Added | EventKind::Modified => topic.put(&key, Arc::clone(&event.current)),
             EventKind::Deleted => topic.remove(&key),
         }
-        topic.log.push(event.clone());
+        if let Some(old) = topic.log.push(event.clone()) {
+            topic.keep_as_text(&old);
+        }
         self.history.push(event);
     }
 
@@ -231,27 +180,12 @@ impl State {
             limits.events - limits.events / 16,
             limits.bytes - limits.bytes / 16,
         );
-        let (mut left_events, mut left_bytes) = (events, bytes);
-        let mut floor = self.history.floor;
-        for event in &self.history.events {
-            if left_events <= most_events && left_bytes <= most_bytes {
-                break;
-            }
-            left_events -= 1;
-            left_bytes -= event.bytes();
-            floor = event.revision();
-        }
-        Some(floor)
+        Some(self.history.floor_for(most_events, most_bytes))
     }
 
     /// Forgets the history up to and including `floor`.
     pub(super) fn forget(&mut self, floor: u64) {
-        while self
-            .history
-            .events
-            .front()
-            .is_some_and(|event| event.revision() <= floor)
-        {
+        while self.history.oldest().is_some_and(|oldest| oldest <= floor) {
             let Some(event) = self.history.pop() else {
                 break;
             };
@@ -262,20 +196,16 @@ impl State {
     /// Wakes the watchers of `collections`.
     pub(super) fn announce<'a>(&self, collections: impl Iterator<Item = &'a Collection>) {
         for topic in collections.filter_map(|collection| self.collections.get(collection)) {
-            topic.log.changed.notify_waiters();
+            topic.log.announce();
         }
-        self.history.changed.notify_waiters();
+        self.history.announce();
     }
 
     fn topic(&mut self, collection: &Collection) -> &mut Topic {
         if !self.collections.contains_key(collection) {
             // After a restart it is not known which collections the forgotten events were of, so
             // each starts with the floor the whole history had when it was loaded.
-            let floor = self.opened_floor;
-            let log = Log {
-                floor,
-                ..Log::default()
-            };
+            let log = Log::at(self.opened_floor);
             self.collections.insert(
                 collection.clone(),
                 Topic {
@@ -294,6 +224,15 @@ impl Topic {
     fn put(&mut self, key: &Key, stored: Arc<Stored>) {
         let namespace = self.objects.entry(Arc::clone(&key.namespace)).or_default();
         namespace.insert(Arc::clone(&key.name), stored);
+    }
+
+    /// Keeps an object as text if it is still in the state that was made then.
+    fn keep_as_text(&mut self, then: &Arc<Stored>) {
+        let namespace = self.objects.get_mut(&then.key.namespace);
+        let now = namespace.and_then(|namespace| namespace.get_mut(&then.key.name));
+        if let Some(now) = now.filter(|now| now.revision == then.revision) {
+            *now = Arc::clone(then);
+        }
     }
 
     fn remove(&mut self, key: &Key) {

@@ -63,7 +63,7 @@ fn contents(items: &[Arc<Stored>]) -> Contents {
     let entry = |item: &Arc<Stored>| {
         (
             item.key.clone(),
-            (item.revision, item.object["content"].clone()),
+            (item.revision, item.object()["content"].clone()),
         )
     };
     items.iter().map(entry).collect()
@@ -72,7 +72,7 @@ fn contents(items: &[Arc<Stored>]) -> Contents {
 /// Takes in an event as a client that watches would, checking that it follows from what it knows.
 fn follow(known: &mut Contents, event: &Event) {
     let key = event.current.key.clone();
-    let content = event.current.object["content"].clone();
+    let content = event.current.object()["content"].clone();
     let before = known.get(&key).map(|(revision, _)| *revision);
     let previous = event.previous.as_ref().map(|previous| previous.revision);
     assert_eq!(previous, before, "the event carries the state it replaced");

@@ -70,7 +70,7 @@ impl Watch {
                 None => true,
             });
         self.position = next.map_or(state.revision().max(self.position), Event::revision);
-        Ok(next.cloned())
+        Ok(next.map(Event::lend))
     }
 
     /// Returns the revision up to which every event has been delivered; a bookmark may say so.

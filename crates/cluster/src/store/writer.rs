@@ -118,7 +118,7 @@ impl Batch {
     fn get(&self, state: &State, key: &Key) -> Option<Arc<Stored>> {
         match self.pending.get(key) {
             Some(pending) => pending.clone(),
-            None => state.get(key).cloned(),
+            None => state.get(key).map(Stored::lend),
         }
     }
 
@@ -180,7 +180,7 @@ fn decide(
         (Change::Put(object), None) => (EventKind::Added, object),
         (Change::Put(mut object), Some(current)) => {
             object["metadata"]["resourceVersion"] = current.revision.to_string().into();
-            if object == current.object {
+            if object == *current.object() {
                 return Ok(Decision::Nothing(Arc::clone(current)));
             }
             (EventKind::Modified, object)
@@ -197,9 +197,7 @@ fn decide(
 }
 
 fn check_namespace(namespace: Option<&Stored>) -> Result<(), Refused> {
-    let Some(Stored { object, .. }) = namespace else {
-        return Err(Refused::NamespaceMissing);
-    };
+    let object = namespace.ok_or(Refused::NamespaceMissing)?.object();
     let terminating = object["metadata"]["deletionTimestamp"] != Value::Null
         || object["status"]["phase"] == "Terminating";
     if terminating {

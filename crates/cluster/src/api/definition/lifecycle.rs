@@ -56,8 +56,8 @@ async fn wait_for_work(api: &Arc<Api>, revision: u64) -> Option<()> {
         .list(&definitions(), None)
         .items
         .iter()
-        .filter(|stored| is_deleting(&stored.object))
-        .map(|stored| instances(&stored.object))
+        .filter(|stored| is_deleting(stored.object()))
+        .map(|stored| instances(stored.object()))
         .collect();
     let mut watch = api.store.watch_everything(revision).ok()?;
     loop {
@@ -75,8 +75,8 @@ fn instances(object: &Value) -> Collection {
 }
 
 async fn settle(api: &Arc<Api>, stored: &Arc<Stored>) -> Result<(), crate::status::Status> {
-    let object = if is_deleting(&stored.object) {
-        if !has_finalizer(&stored.object, CLEANUP_FINALIZER) {
+    let object = if is_deleting(stored.object()) {
+        if !has_finalizer(stored.object(), CLEANUP_FINALIZER) {
             return Ok(());
         }
         match clean_up(api, stored).await? {
@@ -86,7 +86,7 @@ async fn settle(api: &Arc<Api>, stored: &Arc<Stored>) -> Result<(), crate::statu
     } else {
         accept(api, stored)
     };
-    if object != stored.object {
+    if object != *stored.object() {
         let resource = api.definition_resource();
         api.replace(&resource, stored, object).await?;
     }
@@ -95,7 +95,7 @@ async fn settle(api: &Arc<Api>, stored: &Arc<Stored>) -> Result<(), crate::statu
 
 /// Deletes the objects of a definition; returns it without its finalizer when none is left.
 async fn clean_up(api: &Arc<Api>, stored: &Stored) -> Result<Option<Value>, crate::status::Status> {
-    let collection = instances(&stored.object);
+    let collection = instances(stored.object());
     let kinds = api.registry.kinds();
     let resource = kinds
         .all()
@@ -107,12 +107,12 @@ async fn clean_up(api: &Arc<Api>, stored: &Stored) -> Result<Option<Value>, crat
     if left > 0 {
         return Ok(None);
     }
-    Ok(Some(without_finalizer(&stored.object, CLEANUP_FINALIZER)))
+    Ok(Some(without_finalizer(stored.object(), CLEANUP_FINALIZER)))
 }
 
 /// Accepts the names of a definition unless another one has them, and establishes it.
 fn accept(api: &Api, stored: &Stored) -> Value {
-    let mut object = stored.object.clone();
+    let mut object = stored.object().clone();
     let now = Timestamp::now();
     if let Some(taken) = taken_name(api, stored) {
         let message = format!("{taken:?} is already in use");
@@ -136,7 +136,7 @@ fn accept(api: &Api, stored: &Stored) -> Value {
     set_condition(&mut object, accepted);
     // A definition with accepted names is served as soon as it is stored. It is established by a
     // second write, so that nobody who sees that finds it missing.
-    if !super::has_condition(&stored.object, "NamesAccepted") {
+    if !super::has_condition(stored.object(), "NamesAccepted") {
         return object;
     }
     let message = "the initial names have been accepted";
@@ -147,8 +147,8 @@ fn accept(api: &Api, stored: &Stored) -> Value {
 
 /// Returns a name of this definition that another resource of its group has.
 fn taken_name(api: &Api, stored: &Stored) -> Option<String> {
-    let names = &stored.object["spec"]["names"];
-    let group = text(&stored.object["spec"]["group"]);
+    let names = &stored.object()["spec"]["names"];
+    let group = text(&stored.object()["spec"]["group"]);
     let plural = text(&names["plural"]);
     let kinds = api.registry.kinds();
     let mut used: BTreeSet<String> = BTreeSet::new();

@@ -156,7 +156,7 @@ async fn check(
     for (event, revision) in events.iter().zip(from + 1..) {
         assert_eq!(event.revision(), revision, "no revision is missing");
         follow(&mut known, event);
-        let content = &event.current.object["content"];
+        let content = &event.current.object()["content"];
         assert!(
             event.kind == EventKind::Deleted || is_whole(content),
             "half-written: {content}"
@@ -170,7 +170,7 @@ async fn check(
         assert_eq!(*event.current.key.name, *ack.name, "{ack:?}");
         match event.kind {
             EventKind::Deleted => assert_eq!(ack.hash, "removed"),
-            _ => assert_eq!(event.current.object["content"]["hash"], ack.hash),
+            _ => assert_eq!(event.current.object()["content"]["hash"], ack.hash),
         }
     }
     assert_eq!(

@@ -121,7 +121,7 @@ async fn take(store: &Store, model: &mut Model, key: &Key, guess: Guess, content
         (Ok(stored), Some(revision)) => {
             assert_eq!(stored.revision, revision);
             assert_eq!(
-                stored.object["metadata"]["resourceVersion"],
+                stored.object()["metadata"]["resourceVersion"],
                 revision.to_string()
             );
         }
@@ -258,7 +258,7 @@ async fn no_update_is_lost_when_many_write_the_same_object() {
             let mut done = 0;
             while done < EACH {
                 let current = store.get(&key).unwrap();
-                let next = current.object["content"].as_u64().unwrap() + 1;
+                let next = current.object()["content"].as_u64().unwrap() + 1;
                 match store
                     .write(put(&key, Expect::Revision(current.revision), next))
                     .await
@@ -272,7 +272,7 @@ async fn no_update_is_lost_when_many_write_the_same_object() {
     });
     futures::future::try_join_all(tasks).await.unwrap();
     let counter = store.get(&key).unwrap();
-    assert_eq!(counter.object["content"], TASKS * EACH);
+    assert_eq!(counter.object()["content"], TASKS * EACH);
     assert_eq!(counter.revision, TASKS * EACH + 1, "one revision a write");
     store.close().await;
 }
@@ -329,7 +329,7 @@ async fn nothing_enters_a_namespace_that_is_missing_or_going_away() {
         .write(put(&namespace, Expect::Absent, 1))
         .await
         .unwrap();
-    let mut terminating = made.object.clone();
+    let mut terminating = made.object().clone();
     terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     let terminate = Write {
         key: namespace.clone(),

@@ -104,3 +104,34 @@ fn a_watcher_that_never_reads_holds_nothing_while_100_000_events_pass() {
         "the watcher learns that it is too late"
     );
 }
+
+#[test]
+fn history_keeps_texts_and_parses_only_what_is_new_or_asked_for() {
+    let mut state = State::at(0);
+    let mut made: Vec<Weak<Stored>> = Vec::new();
+    let mut previous = None;
+    for revision in 1..=1_000 {
+        let event = mk_event(revision, previous.take());
+        previous = Some(Arc::clone(&event.current));
+        made.push(Arc::downgrade(&event.current));
+        state.apply(event);
+    }
+    drop(previous);
+    let parsed = made.iter().filter(|stored| stored.strong_count() > 0);
+    let (events, parsed) = (state.kept().0, parsed.count());
+    assert_eq!(events, 1_000, "nothing was forgotten");
+    assert!(parsed < 200, "{parsed} of {events} events are still parsed");
+
+    let shared = Arc::new(Shared {
+        state: RwLock::new(state),
+        writer: Mutex::new(None),
+    });
+    let mut late = Watch::new(shared, Some(widgets()), None, 0);
+    let mut known = Contents::new();
+    for event in drain(&mut late).unwrap() {
+        follow(&mut known, &event);
+        let body: Value = serde_json::from_slice(&event.current.body).unwrap();
+        assert_eq!(*event.current.object(), body);
+    }
+    assert_eq!(late.position(), 1_000, "who comes late gets all of it");
+}
