@@ -161,8 +161,8 @@ async fn a_leader_that_cannot_renew_stops_acting_before_another_begins() {
     let (writers, is_cut) = (Writers::default(), Arc::new(AtomicBool::new(false)));
     let start = |identity: &'static str, is_cut: &Arc<AtomicBool>| {
         let election = Election {
-            duration: Duration::from_secs(4),
-            deadline: Duration::from_secs(2),
+            duration: Duration::from_secs(10),
+            deadline: Duration::from_secs(6),
             interval: Duration::from_millis(50),
             ..Election::new(&world.namespace, "pathline", identity)
         };
@@ -197,7 +197,7 @@ async fn a_leader_that_cannot_renew_stops_acting_before_another_begins() {
             writers.lock()
         );
         apply_template(&world, revision).await;
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(acts("first") > before, "the first one went on for a while");
     let writers = writers.lock().clone();
