@@ -14,7 +14,7 @@ use crate::page::{Page, Paged};
 use crate::rows::{ARTIFACT, ArtifactRow, OWNER, OwnerRow, some_time, time};
 
 /// The most steps of a walk: a param that everything reads leads everywhere.
-const STEPS: i64 = 250_000;
+const STEPS: i64 = 100_000;
 
 /// Something that was made of what was asked for, or is it.
 #[derive(Clone, Debug, PartialEq)]

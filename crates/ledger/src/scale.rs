@@ -32,8 +32,10 @@ fn size() -> Grown {
 async fn contains_uses_indexes_on_sqlite() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.db");
-    let ledger = Ledger::open(&Location::File(path.clone())).await.unwrap();
+    let location = Location::File(path.clone());
+    Ledger::open(&location).await.unwrap().close().await;
     size().fill_file(&path).await;
+    let ledger = Ledger::open(&location).await.unwrap();
     let plan = ask(&ledger, "SQLite").await;
     insta::assert_snapshot!("plan_on_sqlite", plan.steps());
     ledger.close().await;
@@ -80,9 +82,12 @@ async fn ask(ledger: &Ledger, name: &str) -> Plan {
                 .all(|it| it.proven && it.owner.uid == *owner)
         );
     }
-    // Everything reads this one: half of all that there is was made of it.
+    // Everything reads this one: half of all that there is was made of it. A busy PostgreSQL may
+    // run out of its time before that is known.
     let everything = ledger.contains(Kind::Param, "on", &Page::default()).await;
-    assert!(matches!(everything, Err(Error::TooMuch { .. })));
+    let error = everything.expect_err("that is too much");
+    let refused = matches!(error, Error::TooMuch { .. }) || error.is_temporary();
+    assert!(refused, "{error:?}");
     times.sort_unstable();
     println!(
         "{name}: {} workloads, contains: median {:?}, slowest {:?}",

@@ -21,7 +21,7 @@ const ROWS: &str = "
 
     insert into artifact (id, digest, kind, shown, url, mutable, lookup, first_seen)
     with recursive item (i) as (select 0 union all select i + 1 from item where i + 1 < $N)
-    select i + 1, '$ZEROS' || $COMMIT,
+    select i + 1, '$ZEROS' || (100000000000000000 + i),
       case when i % 10 = 0 then 'source' else 'config' end,
       'main@sha1:' || $COMMIT || '0000000000000000000000',
       'https://git.example/app', false,
@@ -74,11 +74,13 @@ impl Grown {
         format!("{spread}0000000000000000000000")
     }
 
+    /// Fills a file that nobody has open.
     pub(super) async fn fill_file(self, path: &Path) {
         let url = format!("sqlite://{}", path.display());
         let mut connection = SqliteConnection::connect(&url).await.unwrap();
         let script = format!(
-            "pragma foreign_keys = off; pragma synchronous = off; begin; {} {} {} commit;",
+            "pragma journal_mode = off; pragma synchronous = off; pragma foreign_keys = off; \
+             pragma cache_size = -500000; {} {} {}",
             dropping_indexes(),
             self.rows(),
             indexes(include_str!("../../migrations/sqlite/0001_lineage.sql")),
@@ -88,6 +90,7 @@ impl Grown {
         connection.close().await.unwrap();
     }
 
+    /// Fills a database.
     pub(super) async fn fill_postgres(self, url: &str) {
         let mut connection = PgConnection::connect(url).await.unwrap();
         let script = format!(

@@ -22,8 +22,9 @@ impl Plan {
             Dialect::Sqlite => {
                 let asked = asked.explained("explain query plan");
                 let rows: Vec<(i64, i64, i64, String)> = session.all(asked).await.unwrap();
-                let scans = rows.into_iter().map(|(.., detail)| detail);
-                self.steps.extend(scans.filter(|it| it.starts_with("S")));
+                let steps = rows.into_iter().map(|(.., detail)| detail);
+                // What has no name of its own is numbered anew with every change.
+                self.steps.extend(steps.filter(|it| is_named(it)));
             }
             Dialect::Postgres => {
                 let asked = asked.explained("explain (analyze, format json)");
@@ -71,4 +72,8 @@ impl Plan {
             self.walk(child);
         }
     }
+}
+
+fn is_named(step: &str) -> bool {
+    step.starts_with("SEARCH ") || (step.starts_with("SCAN ") && !step.starts_with("SCAN ("))
 }
