@@ -147,12 +147,17 @@ fn the_chart_installs(kubectl: &Kubectl<'_>) {
     };
     let chart = repository_root().join("deploy/helm/pathline");
     let chart = chart.to_str().unwrap();
-    let settings = ["--create-namespace", "--set", "admission=warn,replicas=3"];
+    let settings = [
+        "--create-namespace",
+        "--set",
+        "admission=warn,replicas=3,ledger.secretName=postgres",
+    ];
     helm(&[&["install", "pathline", chart], &settings[..]].concat());
     wait_for_rights(kubectl);
     assert!(may(kubectl, "chart", "watch", "workloads.carto.run"));
     assert!(!may(kubectl, "chart", "list", "secrets"));
-    let of_container = "{.spec.replicas} {.spec.template.spec.containers[0].args}";
+    let of_container = "{.spec.replicas} {.spec.template.spec.containers[0].args} \
+                        {.spec.template.spec.containers[0].env[*].valueFrom.secretKeyRef.name}";
     let path = format!("jsonpath={of_container}");
     let deployed = kubectl.run(
         &["get", "deployment", "pathline", "-n", "chart", "-o", &path],
@@ -165,6 +170,7 @@ fn the_chart_installs(kubectl: &Kubectl<'_>) {
         deployed.contains("--webhook=chart/pathline-webhook"),
         "{deployed}"
     );
+    assert!(deployed.ends_with(" postgres"), "{deployed}");
     helm(&["uninstall", "pathline"]);
 }
 

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::program::{pathline, stderr, stdout};
+use crate::program::{Running, pathline, stderr, stdout};
 use crate::up;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -185,4 +185,34 @@ fn ledger_may_be_another_file_and_a_wrong_one_is_refused_without_its_password() 
     assert!(stderr(&broken).contains("broken.db"), "{}", stderr(&broken));
     let kept = fs::read_to_string(directory.path().join("broken.db")).unwrap();
     assert_eq!(kept, "this is no database", "it is left alone");
+}
+
+#[test]
+fn two_that_share_a_ledger_share_the_tokens_in_it() {
+    let Some(server) = pathline_testkit::postgres::Server::shared("tokens in PostgreSQL") else {
+        return;
+    };
+    let url = server.database();
+    let start = || {
+        let mut running = Running::start(&[&up::UP[..], &["--ledger", &url]].concat());
+        let ready = running.json();
+        (running, ready)
+    };
+    let (_one, first) = start();
+    let secret = data_dir(&first).join("rest.token");
+
+    let (_other, second) = start();
+
+    let none = data_dir(&second).join("rest.token");
+    assert!(!none.exists(), "the first one has an admin token already");
+    let listed = token(&second, &["list", "-o", "json"]);
+    assert_eq!(listed.status.code(), Some(3), "{}", stderr(&listed));
+    let secret = secret.to_str().expect("a path in text");
+    let listed = token(&second, &["list", "-o", "json", "--token-file", secret]);
+    assert_eq!(json_of(&listed)["items"][0]["name"], "admin");
+    json_of(&token(&first, &["create", "ci", "-o", "json"]));
+    json_of(&token(
+        &second,
+        &["revoke", "ci", "-o", "json", "--token-file", secret],
+    ));
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Ended, Running, pathline, stderr};
 
-const UP: [&str; 7] = [
+pub(crate) const UP: [&str; 7] = [
     "up",
     "--listen",
     "127.0.0.1:0",
