@@ -183,9 +183,11 @@ async fn judge_anew(session: &mut Session, derivation: i64, made: &Made) -> Resu
     Ok(())
 }
 
+/// Ends a derivation, not before it began: clocks may be set back.
 async fn end(session: &mut Session, derivation: i64, time: i64) -> Result<(), Error> {
-    let update = sql("update derivation set until = $2 where id = $1")
-        .bind(derivation)
-        .bind(time);
+    let update = sql("update derivation \
+         set until = case when since > $2 then since else $2 end where id = $1")
+    .bind(derivation)
+    .bind(time);
     session.run(update).await.map(drop)
 }

@@ -37,13 +37,13 @@ pub(super) struct Made {
     pub(super) object_uid: String,
     pub(super) object_generation: Option<i64>,
     pub(super) output: Option<ArtifactId>,
-    pub(super) from: Vec<From>,
+    pub(super) from: Vec<Input>,
     pub(super) identity: i64,
     pub(super) time: i64,
 }
 
 /// One input of a derivation.
-pub(super) struct From {
+pub(super) struct Input {
     pub(super) origin: Origin,
     pub(super) input: ArtifactId,
     pub(super) evidence: Evidence,
@@ -61,7 +61,6 @@ impl Prepared {
         let mut made: Vec<Made> = change.derivations.iter().map(Made::new).collect();
         // Usually among those given; if not, as after a failure, the ledger catches up here.
         made.extend(current.iter().map(|derivation| Made::new(derivation)));
-        made.sort_by_key(|made| made.time);
         let all = change.derivations.iter().chain(current.iter().copied());
         Self {
             owner: change.owner.clone(),
@@ -77,7 +76,7 @@ impl Prepared {
 
 impl Made {
     fn new(derivation: &Derivation) -> Self {
-        let from = derivation.from.iter().map(|(origin, edge)| From {
+        let from = derivation.from.iter().map(|(origin, edge)| Input {
             origin: origin.clone(),
             input: edge.artifact.id(),
             evidence: edge.evidence,

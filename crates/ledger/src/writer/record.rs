@@ -80,9 +80,9 @@ impl<'a> Writing<'a> {
         }
         let back = owner.row.gone.is_some();
         if ended || back || owner.row.track != change.track || what != What::default() {
-            let newest_made = change.made.last().map_or(i64::MIN, |made| made.time);
+            let times = change.made.iter().map(|made| made.time);
             owner.row.track.clone_from(&change.track);
-            owner.row.known = owner.row.known.max(newest_made);
+            owner.row.known = times.fold(owner.row.known, i64::max);
             owner.row.gone = None;
             tell(self.session, owner, change.time, &what).await?;
         }

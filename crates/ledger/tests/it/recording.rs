@@ -15,6 +15,7 @@ on_both!(
     lost_answers_are_made_up_for_by_the_next_change,
     derivation_nobody_handed_over_is_recorded_from_the_track,
     coming_back_to_the_old_value_is_a_new_entry,
+    clock_that_is_set_back_does_not_turn_things_around,
     better_evidence_is_taken_over_in_place,
     what_leaves_the_path_ends,
     history_survives_the_owner,
@@ -187,6 +188,26 @@ async fn coming_back_to_the_old_value_is_a_new_entry(home: &Home) -> anyhow::Res
                 .since
         )
     );
+    Ok(())
+}
+
+async fn clock_that_is_set_back_does_not_turn_things_around(home: &Home) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let mut story = Story::of("app");
+    story.set_clock(1000);
+    story.deliver(&source("def567"), "on", &image('a'));
+    story.set_clock(100);
+    story.deliver(&source("abc123"), "on", &image('b'));
+    story.record(&ledger).await?;
+    story.deliver(&source("fff000"), "on", &image('c'));
+    story.record(&ledger).await?;
+    for (digit, is_current) in [('a', false), ('b', false), ('c', true)] {
+        let page = Page::default();
+        let made = ledger.makings(image(digit).id(), &page).await?.items;
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].is_current(), is_current, "{made:?}");
+        assert!(made[0].until.is_none_or(|until| until >= made[0].since));
+    }
     Ok(())
 }
 

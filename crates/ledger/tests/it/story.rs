@@ -55,6 +55,11 @@ impl Story {
         at(self.seconds)
     }
 
+    /// Sets the clock.
+    pub(crate) fn set_clock(&mut self, seconds: i64) {
+        self.seconds = seconds;
+    }
+
     /// Stamps a resource and sees that it is done, and what it made.
     pub(crate) fn make(
         &mut self,
