@@ -35,11 +35,14 @@ pub(crate) use readings::{Choice, Readings};
 pub(crate) use shown::Shown;
 pub(crate) use sighting::{Sighting, Subject};
 
+/// What is known of one owner. Whoever looks at the owner holds it meanwhile.
+type Shared = Arc<tokio::sync::Mutex<Known>>;
+
 /// Keeps what is known of every owner that was looked at.
 pub(crate) struct Lineage {
     ledger: Ledger,
     metrics: Metrics,
-    owners: Mutex<HashMap<(OwnerKind, Key), Arc<tokio::sync::Mutex<Known>>>>,
+    owners: Mutex<HashMap<(OwnerKind, Key), Shared>>,
 }
 
 impl Lineage {
@@ -64,7 +67,15 @@ impl Lineage {
             *known = Known::new(reference(owner));
         }
         let result = known.take_in(&self.ledger, look).await;
-        result.inspect_err(|_| self.metrics.ledger_failed())
+        result.inspect_err(|error| {
+            self.metrics.ledger_failed();
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(
+                owner = owner.name,
+                error,
+                "lineage is kept, and written down later"
+            );
+        })
     }
 
     /// Ends what is current of an owner that is no longer there.
@@ -92,7 +103,7 @@ impl Lineage {
         }
     }
 
-    fn known(&self, owner: &Owner) -> Arc<tokio::sync::Mutex<Known>> {
+    fn known(&self, owner: &Owner) -> Shared {
         let key = (owner.kind, Key::new(&owner.namespace, &owner.name));
         let mut owners = self.owners.lock();
         let new = || Arc::new(tokio::sync::Mutex::new(Known::new(reference(owner))));

@@ -17,8 +17,8 @@ pub(super) type Own = BTreeMap<String, Artifact>;
 /// The inputs of one owner.
 pub(super) struct Given<'o> {
     owner: &'o Owner,
-    /// The params that the owner may set, with the values they have.
-    params: BTreeMap<String, Value>,
+    /// The params that the owner may set, as they are. Large ones take a while to know by content.
+    params: BTreeMap<String, Artifact>,
     /// The source that the owner fixes, and the field that fixes it.
     source: Option<(FieldPath, Artifact)>,
 }
@@ -26,20 +26,20 @@ pub(super) struct Given<'o> {
 impl<'o> Given<'o> {
     /// Takes an owner, and the params that it may set, with the values they have.
     pub(super) fn new(owner: &'o Owner, params: BTreeMap<String, Value>) -> Self {
+        let artifact = |(name, value): (String, Value)| {
+            let artifact = Artifact::param(&name, &value);
+            (name, artifact)
+        };
         Self {
             owner,
-            params,
+            params: params.into_iter().map(artifact).collect(),
             source: source(owner),
         }
     }
 
     /// Returns the inputs of the owner that are read.
     pub(super) fn read_by(&self, reads: &Reads) -> Own {
-        let params = reads.params.iter().filter_map(|name| {
-            let value = self.params.get(name)?;
-            Some(param(name, value))
-        });
-        let mut inputs: Own = params.collect();
+        let mut inputs = self.named(&reads.params);
         for (field, value) in self.owner.values_at(&reads.fields) {
             // Where all there is was offered, params are by their names.
             if !reads.offered || field != spec().field("params") {
@@ -51,9 +51,7 @@ impl<'o> Given<'o> {
 
     /// Returns what the owner says, whoever reads it.
     pub(super) fn said(&self) -> Own {
-        let set = self.owner.params.iter();
-        let set = set.filter_map(|it| Some(param(&it.name, self.params.get(&it.name)?)));
-        let mut inputs: Own = set.collect();
+        let mut inputs = self.named(self.owner.params.iter().map(|it| &it.name));
         let engine = ["params", "serviceAccountName"].map(|name| spec().field(name));
         for (field, value) in self.owner.values_at([&spec()]) {
             if field != spec() && !engine.contains(&field) {
@@ -61,6 +59,13 @@ impl<'o> Given<'o> {
             }
         }
         inputs
+    }
+
+    /// Returns params by their names; those that the owner cannot set are left out.
+    fn named<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Own {
+        let param =
+            |name: &'n String| Some((format!("param:{name}"), self.params.get(name)?.clone()));
+        names.into_iter().filter_map(param).collect()
     }
 
     fn add(&self, field: &FieldPath, value: &Value, inputs: &mut Own) {
@@ -74,10 +79,6 @@ impl<'o> Given<'o> {
 
 fn spec() -> FieldPath {
     FieldPath::default().field("spec")
-}
-
-fn param(name: &str, value: &Value) -> (String, Artifact) {
-    (format!("param:{name}"), Artifact::param(name, value))
 }
 
 /// Returns the source that an owner fixes, and the field that fixes it.
