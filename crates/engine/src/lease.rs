@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls::{self, call};
 
+/// How often giving a Lease up is tried.
+const RELEASES: usize = 5;
+
 /// Where and how a leader is elected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Election {
@@ -124,24 +127,38 @@ impl Candidate {
 
     /// Gives the Lease up, so that the next one need not wait.
     pub(crate) async fn release(&mut self) {
-        let Some((mut lease, _)) = self.seen.take() else {
-            return;
+        let mut attempts = RELEASES;
+        loop {
+            attempts -= 1;
+            match self.try_release().await {
+                Ok(()) => return,
+                // A renewal was on its way when we stopped, and has just arrived.
+                Err(error) if error.is_conflict() && attempts > 0 => {}
+                Err(error) => {
+                    let error = error.message();
+                    let lease = &self.election.name;
+                    tracing::info!(lease, error, "the lease was not given up");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Frees the Lease if it is ours.
+    async fn try_release(&mut self) -> Result<(), calls::Error> {
+        self.seen = None;
+        let Some(mut lease) = call(self.api.get_opt(&self.election.name)).await? else {
+            return Ok(());
         };
         let spec = lease.spec.get_or_insert_default();
         if spec.holder_identity.as_deref() != Some(&self.election.identity) {
-            return;
+            return Ok(());
         }
         spec.holder_identity = Some(String::new());
         let params = PostParams::default();
-        let replaced = call(self.api.replace(&self.election.name, &params, &lease)).await;
-        if let Err(error) = replaced {
-            let error = error.message();
-            tracing::info!(
-                lease = self.election.name,
-                error,
-                "the lease was not given up"
-            );
-        }
+        call(self.api.replace(&self.election.name, &params, &lease))
+            .await
+            .map(drop)
     }
 
     /// Takes or renews the Lease if we may; tells whether it is ours now.
@@ -336,6 +353,23 @@ mod tests {
         assert!(candidate.win(&CancellationToken::new()).await);
         let written = written.lock().expect("it was written");
         assert!(candidate.renewed <= written, "others count from then on");
+        cluster.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_lease_is_given_up_although_a_renewal_arrives_late() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Cluster::open(Options::new(directory.path())).await.unwrap();
+        let election = Election::new("default", "l", "me");
+        let mut leader = Candidate::new(cluster.client(), election.clone());
+        assert!(leader.win(&CancellationToken::new()).await);
+        // As if the answer had been dropped on its way to the leader.
+        let mut lost = Candidate::new(cluster.client(), election);
+        assert!(lost.try_take().await.unwrap());
+        leader.release().await;
+        let lease = leader.api.get("l").await.unwrap();
+        let holder = lease.spec.unwrap().holder_identity;
+        assert_eq!(holder.as_deref(), Some(""), "the next one need not wait");
         cluster.close().await;
     }
 }
