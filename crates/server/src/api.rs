@@ -14,6 +14,7 @@ mod path;
 mod problem;
 mod schemas;
 mod token;
+mod wait;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
 pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
@@ -24,3 +25,4 @@ pub use self::owner::{Owner, OwnerPage, OwnerRef, OwnerSummary};
 pub use self::path::{ObjectName, PathStep, Ready};
 pub use self::problem::{Problem, ProblemDetail};
 pub use self::token::{CreatedToken, NewToken, Token, TokenList};
+pub use self::wait::{Impossible, Mend, Position, WaitState, Waited};

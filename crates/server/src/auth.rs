@@ -6,9 +6,12 @@
 mod first;
 mod guard;
 mod secret;
+mod stay;
 mod usage;
 
 pub use self::first::{FirstToken, FirstTokenError, first_admin};
-pub(crate) use self::guard::{Caller, refuse_ended, require};
+use self::guard::refuse_ended;
+pub(crate) use self::guard::{Caller, require};
 pub use self::secret::Secret;
+pub(crate) use self::stay::Stay;
 pub(crate) use self::usage::Usage;

@@ -13,6 +13,8 @@ use crate::refusal::Refusal;
 
 /// How many may follow `/stream` at the same time.
 const FOLLOWERS: usize = 256;
+/// How many may wait at the same time; each costs little.
+const WAITERS: usize = 4096;
 
 /// Holds what the doors show: how far the start has come, the metrics, the ledger and the cluster.
 #[derive(Clone)]
@@ -23,6 +25,7 @@ pub struct Doors {
     cluster: Option<kube::Client>,
     usage: Usage,
     followers: Arc<Semaphore>,
+    waiters: Arc<Semaphore>,
     closing: CancellationToken,
 }
 
@@ -36,6 +39,7 @@ impl Doors {
             cluster: None,
             usage: Usage::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
+            waiters: Arc::new(Semaphore::new(WAITERS)),
             closing: CancellationToken::new(),
         }
     }
@@ -96,5 +100,9 @@ impl Doors {
 
     pub(crate) fn followers(&self) -> &Arc<Semaphore> {
         &self.followers
+    }
+
+    pub(crate) fn waiters(&self) -> &Arc<Semaphore> {
+        &self.waiters
     }
 }

@@ -32,6 +32,7 @@ mod routes;
 mod serve;
 mod stream;
 mod tokens;
+mod wait;
 
 pub use crate::auth::{FirstToken, FirstTokenError, Secret, first_admin};
 pub use crate::doors::Doors;

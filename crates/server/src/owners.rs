@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use crate::Doors;
-use crate::api::{Owner, OwnerPage, example};
+use crate::api::{Owner, OwnerPage, OwnerSummary, example};
 use crate::extract::{Path, Query};
 use crate::names;
 use crate::openapi::refusals::{Guarded, MayMiss, Outdated, Picky};
@@ -152,17 +152,8 @@ async fn show(
     kind: OwnerKind,
     name: &names::OwnerName,
 ) -> Result<Json<Owner>, Refusal> {
-    name.check()?;
     let ledger = doors.ledger()?;
-    let client = doors.cluster()?.clone();
-    let api: Api<DynamicObject> = Api::namespaced_with(client, &name.namespace, &resource(kind));
-    let object = answer(api.get_opt(&name.name)).await?;
-    let object = object.ok_or_else(|| {
-        let (noun, names::OwnerName { namespace, name }) = (kind.noun(), name);
-        Refusal::not_found(format!(
-            "there is no {noun} `{name}` in namespace `{namespace}`"
-        ))
-    })?;
+    let object = get(doors, kind, name).await?;
     let summary = status::summary(kind, &object);
     let track = ledger.track(&summary.owner.uid).await?;
     let track = track.unwrap_or_default();
@@ -175,6 +166,33 @@ async fn show(
         lineage: lineage::derivations(&track),
         summary,
     }))
+}
+
+/// Says who an owner is that is there now.
+pub(crate) async fn find(
+    doors: &Doors,
+    kind: OwnerKind,
+    name: &names::OwnerName,
+) -> Result<OwnerSummary, Refusal> {
+    let object = get(doors, kind, name).await?;
+    Ok(status::summary(kind, &object))
+}
+
+async fn get(
+    doors: &Doors,
+    kind: OwnerKind,
+    name: &names::OwnerName,
+) -> Result<DynamicObject, Refusal> {
+    name.check()?;
+    let client = doors.cluster()?.clone();
+    let api: Api<DynamicObject> = Api::namespaced_with(client, &name.namespace, &resource(kind));
+    let object = answer(api.get_opt(&name.name)).await?;
+    object.ok_or_else(|| {
+        let (noun, names::OwnerName { namespace, name }) = (kind.noun(), name);
+        Refusal::not_found(format!(
+            "there is no {noun} `{name}` in namespace `{namespace}`"
+        ))
+    })
 }
 
 /// Waits for the cluster, but not for ever.

@@ -15,6 +15,7 @@ use crate::bounds::Bounds;
 use crate::refusal::Refusal;
 use crate::{
     Doors, artifacts, auth, bounds, health, metrics, openapi, owners, requests, stream, tokens,
+    wait,
 };
 
 /// No request needs more than this.
@@ -63,7 +64,10 @@ fn reading() -> OpenApiRouter<Doors> {
 
 /// What is answered for as long as the client listens.
 fn following() -> OpenApiRouter<Doors> {
-    OpenApiRouter::default().routes(routes!(stream::follow))
+    OpenApiRouter::default()
+        .routes(routes!(stream::follow))
+        .routes(routes!(wait::for_workload))
+        .routes(routes!(wait::for_deliverable))
 }
 
 /// What only admins may do.

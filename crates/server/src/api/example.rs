@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{
     Artifact, ArtifactEntry, Carrier, Change, Contains, CreatedToken, Derivation, Edge, Made,
     MadeNow, Making, NewToken, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary,
-    PathStep, Ready, TemplateVersion, Token, TokenList, Use,
+    PathStep, Position, Ready, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
 };
 
 pub(crate) fn owner_page() -> OwnerPage {
@@ -244,4 +244,22 @@ fn template() -> TemplateVersion {
 
 fn time() -> Timestamp {
     Timestamp::from_second(1_800_000_000).expect("a time in 2027")
+}
+
+/// Somebody waits for debug, which has come as far as the image.
+pub(crate) fn waited() -> Waited {
+    Waited {
+        state: WaitState::Waiting,
+        generation: 2,
+        positions: vec![Position {
+            wish: "param:debug=on".to_owned(),
+            input: "param:debug".to_owned(),
+            value: "on".to_owned(),
+            reached: vec!["image-builder".to_owned()],
+            missing: vec!["deployer has made nothing yet".to_owned()],
+        }],
+        never: None,
+        mend: Vec::new(),
+        notes: Vec::new(),
+    }
 }

@@ -2,18 +2,15 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::response::sse::Event;
-use jiff::Timestamp;
 use pathline_ledger::{Ledger, Recorded};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio_util::sync::CancellationToken;
 
 use crate::Doors;
 use crate::api::{Begin, Change};
-use crate::auth::{Caller, refuse_ended};
+use crate::auth::{Caller, Stay};
 use crate::refusal::Refusal;
 
 /// How many changes are read at once.
@@ -22,12 +19,9 @@ const PAGE: u32 = 64;
 /// One client, and how far it has come.
 pub(super) struct Follower {
     ledger: Ledger,
-    caller: Caller,
+    stay: Stay,
     /// Rings for new changes.
     bell: watch::Receiver<i64>,
-    /// Rings when a token was made or revoked.
-    token_bell: watch::Receiver<u64>,
-    closing: CancellationToken,
     /// The last change that was read.
     read: i64,
     /// What was read and not told yet.
@@ -49,17 +43,13 @@ impl Follower {
         let room = room.map_err(|_| Refusal::too_many("too many clients follow at once"))?;
         let ledger = doors.ledger()?.clone();
         let bell = ledger.bell();
-        let token_bell = ledger.token_bell();
-        // The token was good before the bell was heard; it might have ended in between.
-        refuse_ended(&ledger, &caller).await?;
+        let stay = Stay::begin(doors, caller).await?;
         let read = after.unwrap_or_else(|| *bell.borrow());
         let untold = ledger.changes(read, PAGE).await?;
         Ok(Self {
             ledger,
-            caller,
+            stay,
             bell,
-            token_bell,
-            closing: doors.closing().clone(),
             read,
             untold: untold.into(),
             begun: false,
@@ -77,9 +67,7 @@ impl Follower {
             return Some((Ok(event("begin", begin.sequence, &begin)), self));
         }
         loop {
-            if self.closing.is_cancelled() || !self.is_admitted().await {
-                return None;
-            }
+            self.stay.check().await.ok()?;
             if let Some(recorded) = self.untold.pop_front() {
                 self.read = recorded.sequence;
                 let change = Change::from(recorded);
@@ -94,44 +82,14 @@ impl Follower {
         }
     }
 
-    /// Tells whether the token still holds. The ledger is asked only if some token changed.
-    async fn is_admitted(&mut self) -> bool {
-        let expires = self.caller.token.expires;
-        if expires.is_some_and(|expires| expires <= Timestamp::now()) {
-            return false;
-        }
-        if !self.token_bell.has_changed().unwrap_or(false) {
-            return true;
-        }
-        self.token_bell.mark_unchanged();
-        refuse_ended(&self.ledger, &self.caller).await.is_ok()
-    }
-
     /// Waits until there may be something to tell, or a reason to end. Tells whether to go on:
     /// without a bell the ledger is closed, and nothing will ever be told.
     async fn wait(&mut self) -> bool {
-        let expires = self.caller.token.expires;
-        let expiry = async {
-            match expires {
-                Some(expires) => tokio::time::sleep(until(expires)).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            () = self.closing.cancelled() => true,
             rung = self.bell.changed() => rung.is_ok(),
-            rung = self.token_bell.changed() => {
-                self.token_bell.mark_changed();
-                rung.is_ok()
-            }
-            () = expiry => true,
+            goes_on = self.stay.disturbed() => goes_on,
         }
     }
-}
-
-fn until(time: Timestamp) -> Duration {
-    let left = time.duration_since(Timestamp::now());
-    Duration::try_from(left).unwrap_or_default()
 }
 
 fn event<T: Serialize>(name: &str, sequence: i64, data: &T) -> Event {

@@ -13,6 +13,7 @@ mod serve;
 mod story;
 mod stream;
 mod tokens;
+mod wait;
 mod world;
 
 use axum::Router;

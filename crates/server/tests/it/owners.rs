@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::story;
 use crate::world::World;
 
-async fn create(world: &World, namespace: &str, name: &str) -> Workload {
+pub(crate) async fn create(world: &World, namespace: &str, name: &str) -> Workload {
     let workload: Workload = serde_json::from_value(json!({
         "apiVersion": "carto.run/v1alpha1", "kind": "Workload",
         "metadata": {"name": name, "namespace": namespace}, "spec": {},

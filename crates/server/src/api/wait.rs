@@ -1,0 +1,181 @@
+//! What is told to those who wait.
+
+use pathline_lineage::wait::{self, Never, Verdict};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// How far that is which somebody waits for.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Waited {
+    /// What can be said now.
+    pub state: WaitState,
+    /// The generation that the owner had when the waiting began.
+    pub generation: i64,
+    /// Where each thing is that was asked for; empty where the answer is no, or proof is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Position>,
+    /// Why it can't happen any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub never: Option<Impossible>,
+    /// The templates to mend before anything can be said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mend: Vec<Mend>,
+    /// What is not waited for although somebody might think so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What can be said to somebody who waits.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitState {
+    /// All of it is true, in one state.
+    Holds,
+    /// Some of it is not true yet.
+    Waiting,
+    /// Some of it can't become true any more.
+    Never,
+    /// Everything has settled, and only proof is missing.
+    Unproven,
+}
+
+/// Where something is that is waited for.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Position {
+    /// What is waited for, as it was asked.
+    pub wish: String,
+    /// The input of the owner, or the resource, whose value it is; empty while nobody can say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input: String,
+    /// The value; empty while nobody can say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The resources that make what they make from it, producers first.
+    pub reached: Vec<String>,
+    /// Why it has not arrived, or does not run; empty if it is where it is wanted.
+    pub missing: Vec<String>,
+}
+
+/// Why something can't happen any more.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Impossible {
+    /// One word: `failed`, `superseded`, `notOnPath`, `unused`, `fixed` or `gone`.
+    pub reason: String,
+    /// The same for people, with what to do next.
+    pub message: String,
+}
+
+/// A template that does not say enough.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Mend {
+    /// The resource that uses it.
+    pub resource: String,
+    /// Its kind and name.
+    pub template: String,
+    /// What is not proven, and how to mend it.
+    pub why: String,
+}
+
+impl Waited {
+    /// Returns what a verdict says.
+    pub(crate) fn new(verdict: Verdict, generation: i64, notes: Vec<String>) -> Self {
+        let mut waited = Self {
+            state: WaitState::Waiting,
+            generation,
+            positions: Vec::new(),
+            never: None,
+            mend: Vec::new(),
+            notes,
+        };
+        match verdict {
+            Verdict::Holds(positions) => {
+                waited.state = WaitState::Holds;
+                waited.positions = positions.into_iter().map(Position::from).collect();
+            }
+            Verdict::Waiting(positions) => {
+                waited.positions = positions.into_iter().map(Position::from).collect();
+            }
+            Verdict::Never(never) => {
+                waited.state = WaitState::Never;
+                waited.never = Some(Impossible::from(&never));
+            }
+            Verdict::Unproven(mend) => {
+                waited.state = WaitState::Unproven;
+                waited.mend = mend.into_iter().map(Mend::from).collect();
+            }
+        }
+        waited
+    }
+
+    /// Says that the owner was deleted.
+    pub(crate) fn gone(generation: i64, owner: &str) -> Self {
+        let message = format!("the {owner} was deleted; apply it again and wait again");
+        Self {
+            state: WaitState::Never,
+            generation,
+            positions: Vec::new(),
+            never: Some(Impossible {
+                reason: "gone".to_owned(),
+                message,
+            }),
+            mend: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Tells whether there is nothing more to wait for.
+    pub fn is_decided(&self) -> bool {
+        self.state != WaitState::Waiting
+    }
+}
+
+impl From<wait::Position> for Position {
+    fn from(position: wait::Position) -> Self {
+        let wait::Position {
+            wish,
+            input,
+            value,
+            reached,
+            missing,
+        } = position;
+        Self {
+            wish,
+            input,
+            value,
+            reached,
+            missing,
+        }
+    }
+}
+
+impl From<&Never> for Impossible {
+    fn from(never: &Never) -> Self {
+        let reason = match never {
+            Never::Failed { .. } => "failed",
+            Never::Superseded { .. } => "superseded",
+            Never::NotOnPath { .. } => "notOnPath",
+            Never::Unused { .. } => "unused",
+            Never::Fixed { .. } => "fixed",
+        };
+        Self {
+            reason: reason.to_owned(),
+            message: never.to_string(),
+        }
+    }
+}
+
+impl From<wait::Mend> for Mend {
+    fn from(mend: wait::Mend) -> Self {
+        let wait::Mend {
+            resource,
+            template,
+            why,
+        } = mend;
+        Self {
+            resource,
+            template,
+            why,
+        }
+    }
+}
