@@ -1,6 +1,7 @@
 //! What can be typed. Nothing here decides anything: see [`crate::settings`].
 
 mod address;
+mod apply;
 mod blueprint;
 mod controller;
 mod keys;
@@ -10,6 +11,7 @@ mod server;
 mod subject;
 mod template;
 mod token;
+mod wait;
 
 use std::path::PathBuf;
 
@@ -22,6 +24,7 @@ use crate::admission::Mode;
 use crate::output::Format;
 
 pub(crate) use self::address::Address;
+pub(crate) use self::apply::ApplyObjectsArgs;
 pub(crate) use self::blueprint::{
     BlueprintArgs, BlueprintCommand, BlueprintFileArgs, GraphArgs, GraphFormat, LintArgs,
     LintFormat, PathArgs, PathsArgs, TestArgs,
@@ -31,11 +34,12 @@ pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArg
 pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::server::{Secret, ServerArgs, ServerUrl};
-pub(crate) use self::subject::{OwnerKind, Sought, Subject};
+pub(crate) use self::subject::{OwnerName, Sought, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 pub(crate) use self::token::{
     CreateTokenArgs, ListTokensArgs, RevokeTokenArgs, TokenArgs, TokenCommand,
 };
+pub(crate) use self::wait::WaitArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -197,6 +201,20 @@ pub(crate) enum Command {
     /// Two documents differ exactly where their parsed values and types differ, however they are written.
     #[command(after_help = keys::EXAMPLES)]
     Keys(KeysArgs),
+
+    /// Apply objects to the cluster and, if asked, wait until they run
+    ///
+    /// Server-side apply, as `kubectl apply --server-side` does it. With `--wait` it returns when every workload and
+    /// deliverable among the objects runs with exactly what they say now.
+    #[command(after_help = apply::EXAMPLES)]
+    Apply(ApplyObjectsArgs),
+
+    /// Wait until something is made of exactly these inputs, or runs with them
+    ///
+    /// Follows the path as things happen, and ends as soon as it is true, or can't become true any more. You need to know
+    /// nothing of supply chains: name the workload, and what it should be made of.
+    #[command(after_help = wait::EXAMPLES)]
+    Wait(WaitArgs),
 
     /// Say what a thing is made of, and whether a change has arrived
     ///

@@ -4,6 +4,7 @@
 //! elsewhere arguments or variables do ([`ServerArgs`]).
 
 mod error;
+mod events;
 mod place;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use serde::de::DeserializeOwned;
 use url::{Host, Url};
 
 pub(crate) use self::error::ClientError;
+pub(crate) use self::events::Events;
 use self::place::Place;
 use crate::cli::ServerArgs;
 
@@ -102,6 +104,11 @@ impl Client {
         let url = self.address(path, &[]);
         let request = self.http.delete(url.clone()).timeout(ANSWER);
         self.answer(request, &url).await
+    }
+
+    /// Follows the events at `path`, also across restarts of the server.
+    pub(crate) fn events(&self, path: &[&str], query: &[(&str, &str)]) -> Events {
+        Events::new(self.clone(), self.address(path, query))
     }
 
     /// Returns the address of what is asked for.

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+mod apply;
 mod blueprint;
 mod completions;
 mod controller;
@@ -12,6 +13,7 @@ mod site;
 mod template;
 mod token;
 mod up;
+mod wait;
 
 use crate::cli::{Cli, Command};
 use crate::report::{Exit, Failure};
@@ -27,6 +29,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Blueprint(args) => blueprint::run(&args.command),
         Command::Template(args) => template::run(&args.command).await,
         Command::Keys(args) => keys::run(&args.command),
+        Command::Apply(args) => apply::run(&args).await,
+        Command::Wait(args) => wait::run(&args).await,
         Command::Lineage(args) => lineage::run(args).await,
         Command::Token(args) => token::run(&args.command).await,
         Command::Completions(args) => completions::run(&args),

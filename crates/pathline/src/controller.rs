@@ -2,6 +2,7 @@
 //! of an API server of its own.
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::Context;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -34,7 +35,7 @@ pub(crate) struct Controller {
 impl Controller {
     /// Starts everything; returns when the kinds are there and the webhook is registered.
     pub(crate) async fn start(args: &ControllerArgs) -> Result<Self, Failure> {
-        let config = reach(args).await?;
+        let config = reach(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
         let data_dir = prepare(&args.data_dir)?;
         let memory = Memory::open(args.ledger.location()?.as_ref(), &data_dir).await?;
         let namespace = args
@@ -125,9 +126,12 @@ fn identity() -> String {
 }
 
 /// Finds out which cluster is meant, and how to reach it.
-async fn reach(args: &ControllerArgs) -> Result<Config, Failure> {
+pub(crate) async fn reach(
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> Result<Config, Failure> {
     let hint = "name a kubeconfig with --kubeconfig, or run this in a pod with a service account";
-    let Some(path) = &args.kubeconfig else {
+    let Some(path) = kubeconfig else {
         let inferred = Config::infer()
             .await
             .context("cannot find out which cluster is meant");
@@ -136,7 +140,7 @@ async fn reach(args: &ControllerArgs) -> Result<Config, Failure> {
     let kubeconfig = Kubeconfig::read_from(path)
         .with_context(|| format!("cannot read the kubeconfig {}", path.display()))?;
     let options = KubeConfigOptions {
-        context: args.context.clone(),
+        context: context.map(str::to_owned),
         ..KubeConfigOptions::default()
     };
     let config = Config::from_custom_kubeconfig(kubeconfig, &options)

@@ -3,24 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
+use pathline_blueprint::owner::OwnerKind;
 use pathline_lineage::{ArtifactId, Kind};
 
 /// What to explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// An owner, by its kind and name.
-    Owner(OwnerKind, String),
+    Owner(OwnerName),
     /// A source or an image, by what people call it.
     Named(Sought),
     /// Anything, by the id of its content.
     Id(ArtifactId),
 }
 
-/// The kinds that own a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OwnerKind {
-    Workload,
-    Deliverable,
+/// An owner in some namespace: `workload/hello`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerName {
+    pub(crate) kind: OwnerKind,
+    pub(crate) name: String,
 }
 
 /// A source or an image, by what people call it.
@@ -38,34 +39,18 @@ pub(crate) enum ParseError {
          64 digits"
     )]
     Subject,
+    #[error("write workload/NAME or deliverable/NAME")]
+    Owner,
     #[error("write source=REV or image=REF")]
     Sought,
     #[error("a revision is named by at least 7 of its digits, or by the whole of it")]
     ShortRevision,
 }
 
-impl OwnerKind {
-    /// Returns the word for it in a text and, with an `s`, in the address of its list.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Workload => "workload",
-            Self::Deliverable => "deliverable",
-        }
-    }
-
-    /// Returns where the REST API lists it.
-    pub(crate) fn plural(self) -> &'static str {
-        match self {
-            Self::Workload => "workloads",
-            Self::Deliverable => "deliverables",
-        }
-    }
-
-    fn named(word: &str) -> Option<Self> {
-        let word = word.to_ascii_lowercase();
-        [Self::Workload, Self::Deliverable]
-            .into_iter()
-            .find(|kind| word == kind.word() || word == kind.plural())
+impl OwnerName {
+    /// Returns where the REST API lists its kind.
+    pub(crate) fn plural(&self) -> String {
+        format!("{}s", self.kind.noun())
     }
 }
 
@@ -136,12 +121,33 @@ impl FromStr for Subject {
         if text.contains("@sha256:") || text.starts_with("sha256:") {
             return Ok(Self::Named(Sought::image(text)));
         }
-        let (kind, name) = text.split_once('/').ok_or(ParseError::Subject)?;
-        let kind = OwnerKind::named(kind).ok_or(ParseError::Subject)?;
+        let owner = text.parse().map(Self::Owner);
+        owner.map_err(|_: ParseError| ParseError::Subject)
+    }
+}
+
+impl FromStr for OwnerName {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (kind, name) = text.split_once('/').ok_or(ParseError::Owner)?;
+        let kind = kind.to_ascii_lowercase();
+        let kind = OwnerKind::ALL.into_iter().find(|it| {
+            let noun = it.noun();
+            kind == noun || kind.strip_suffix('s') == Some(noun)
+        });
+        let kind = kind.ok_or(ParseError::Owner)?;
         if name.is_empty() || name.contains('/') {
-            return Err(ParseError::Subject);
+            return Err(ParseError::Owner);
         }
-        Ok(Self::Owner(kind, name.to_owned()))
+        let name = name.to_owned();
+        Ok(Self { kind, name })
+    }
+}
+
+impl fmt::Display for OwnerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.noun(), self.name)
     }
 }
 
@@ -159,15 +165,12 @@ mod tests {
 
     #[test]
     fn owners_are_named_by_kind_and_name() {
-        let hello = || "hello".to_owned();
-        assert_eq!(
-            parse("workload/hello"),
-            Ok(Subject::Owner(OwnerKind::Workload, hello()))
-        );
-        assert_eq!(
-            parse("Deliverables/hello"),
-            Ok(Subject::Owner(OwnerKind::Deliverable, hello()))
-        );
+        let hello = |kind| {
+            let name = "hello".to_owned();
+            Ok(Subject::Owner(OwnerName { kind, name }))
+        };
+        assert_eq!(parse("workload/hello"), hello(OwnerKind::Workload));
+        assert_eq!(parse("Deliverables/hello"), hello(OwnerKind::Deliverable));
         for wrong in ["hello", "pods/hello", "workload/", "workload/a/b", ""] {
             assert_eq!(parse(wrong), Err(ParseError::Subject), "{wrong}");
         }

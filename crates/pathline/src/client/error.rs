@@ -81,6 +81,17 @@ impl ClientError {
             hint,
         }
     }
+
+    /// Tells whether the same may well succeed in a moment, as when Pathline is being restarted.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Slow { .. } | Self::Broken { .. } => true,
+            Self::Refused { status, .. } => {
+                status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Hint for ClientError {

@@ -1,8 +1,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use serde_json::{Value, json};
@@ -97,4 +99,42 @@ async fn nobody_there_asks_whether_pathline_runs() {
     let error = error.unwrap_err();
     assert!(matches!(error, ClientError::Unreachable { .. }), "{error}");
     assert!(error.hint().unwrap().contains("is Pathline running there?"));
+}
+
+#[tokio::test]
+async fn events_go_on_after_the_last_one_when_the_connection_ends() {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&attempts);
+    let stream = move |headers: HeaderMap| {
+        let attempt = counted.fetch_add(1, Ordering::SeqCst);
+        async move {
+            let last = headers.get("last-event-id").map(|id| id.to_str().unwrap());
+            match (attempt, last) {
+                (0, None) => "id: 1\ndata: first\n\n".into_response(),
+                (1, Some("1")) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+                (2, Some("1")) => "id: 2\nevent: end\ndata: second\n\n".into_response(),
+                other => panic!("unexpected: {other:?}"),
+            }
+        }
+    };
+    let address = serve(Router::new().route("/base/stream", get(stream))).await;
+    let mut events = mk_client(address).events(&["stream"], &[]);
+    let mut breaks = 0;
+    let first = events.next(|_| breaks += 1).await.unwrap();
+    let second = events.next(|_| breaks += 1).await.unwrap();
+    assert_eq!(first.data, "first");
+    assert_eq!(
+        (second.name.as_str(), second.data.as_str()),
+        ("end", "second")
+    );
+    assert_eq!(breaks, 1, "the refusal was told");
+}
+
+#[tokio::test]
+async fn stream_that_never_began_is_an_error_at_once() {
+    let address = serve(Router::new()).await;
+    let mut events = mk_client(address).events(&["stream"], &[]);
+    let error = events.next(|_| panic!("no second attempt")).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.exit(), Exit::No, "{error}");
 }

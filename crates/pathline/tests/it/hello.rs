@@ -11,7 +11,7 @@ use crate::site::get;
 use crate::up::start;
 
 /// Copies the objects of the example, pointed at `home` and at `port` instead of the fixed ones.
-fn copy_objects(home: &Path, port: u16) -> Result<()> {
+pub(crate) fn copy_objects(home: &Path, port: u16) -> Result<()> {
     let example = repository_root().join("examples/hello");
     for name in [
         "templates",
@@ -35,7 +35,7 @@ fn copy_objects(home: &Path, port: u16) -> Result<()> {
 }
 
 /// Makes the two repositories as the README of the example does, and returns the commit.
-fn make_repositories(home: &Path) -> Result<String> {
+pub(crate) fn make_repositories(home: &Path) -> Result<String> {
     let script = r#"
         set -e
         cp -R "$1/app" app

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 26] = [
+pub(crate) const COMMANDS: [&str; 28] = [
     "up",
     "controller",
     "crds",
@@ -25,6 +25,8 @@ pub(crate) const COMMANDS: [&str; 26] = [
     "keys diff",
     "keys compose",
     "keys apply",
+    "apply",
+    "wait",
     "lineage",
     "lineage simulate",
     "token",

@@ -8,7 +8,7 @@ use pathline_server::api::{ArtifactEntry, Contains, Owner};
 use super::artifact::Explained;
 use super::words::columns;
 use super::{carriers, owner};
-use crate::cli::{AskArgs, OwnerKind, Sought, Subject};
+use crate::cli::{AskArgs, OwnerName, Sought, Subject};
 use crate::client::{Client, ClientError};
 use crate::output::{Format, print_data, say};
 use crate::report::{Exit, Failure};
@@ -25,8 +25,8 @@ pub(super) async fn run(args: &AskArgs) -> Result<Exit, Failure> {
     let format = args.output.format;
     match (&args.contains, &args.subject) {
         (Some(sought), _) => contains(&client, sought, format).await,
-        (None, Some(Subject::Owner(kind, name))) => {
-            explain_owner(&client, *kind, &args.namespace, name, format).await
+        (None, Some(Subject::Owner(owner))) => {
+            explain_owner(&client, owner, &args.namespace, format).await
         }
         (None, Some(Subject::Named(sought))) => explain_named(&client, sought, format).await,
         (None, Some(Subject::Id(id))) => explain(&client, [*id].into(), format).await,
@@ -36,12 +36,12 @@ pub(super) async fn run(args: &AskArgs) -> Result<Exit, Failure> {
 
 async fn explain_owner(
     client: &Client,
-    kind: OwnerKind,
+    name: &OwnerName,
     namespace: &str,
-    name: &str,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let found: Owner = client.get(&[kind.plural(), namespace, name], &[]).await?;
+    let path = [&name.plural(), namespace, &name.name];
+    let found: Owner = client.get(&path, &[]).await?;
     print_data(format, &found, |out| owner::write(&found, columns(), out))?;
     Ok(if found.outputs.is_empty() {
         Exit::No

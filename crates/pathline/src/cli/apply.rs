@@ -1,0 +1,55 @@
+//! What can be typed after `pathline apply`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{OutputArgs, ServerArgs};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pathline apply -f workload.yaml --wait           returns when exactly this runs
+  pathline apply -f examples/hello -n dev
+  generate | pathline apply -f - --wait --timeout 10m
+
+Exit codes: 0 applied (with --wait: it runs), 1 refused, or it can't run any more, 2 wrong usage,
+3 could not find out, 124 timed out.";
+
+/// Arguments of `apply`.
+#[derive(Args, Debug)]
+pub(crate) struct ApplyObjectsArgs {
+    /// Files with objects, or directories of such; `-` is the standard input
+    #[arg(short, long = "file", value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The namespace of objects that name none [default: that of the kubeconfig]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+
+    /// How to reach the cluster [default: the one of the data directory, else $KUBECONFIG, ~/.kube/config, or the
+    /// cluster this runs in]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// Take fields over that somebody else has set
+    #[arg(long)]
+    pub(crate) force_conflicts: bool,
+
+    /// Wait until every workload and deliverable among them runs with all that it says now
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// With --wait: count what is only assumed, too
+    #[arg(long, requires = "wait")]
+    pub(crate) accept_assumed: bool,
+
+    /// With --wait: give up after this time
+    #[arg(long, value_name = "TIME", default_value = "5m")]
+    pub(crate) timeout: jiff::SignedDuration,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+}

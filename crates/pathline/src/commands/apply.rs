@@ -1,0 +1,208 @@
+//! `pathline apply`: server-side apply, and then wait until it runs.
+
+mod objects;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+use kube::discovery::{Scope, oneshot};
+use kube::{Client, ResourceExt};
+use pathline_lineage::wait::Wish;
+use pathline_server::api::{ServerFile, Waited};
+use serde::Serialize;
+
+use self::objects::Manifest;
+use crate::cli::{ApplyObjectsArgs, OwnerName, ServerArgs};
+use crate::commands::wait::{self, Request};
+use crate::controller::reach;
+use crate::output::{Format, print_data, say};
+use crate::report::{Exit, Failure};
+use crate::settings::DATA_DIR;
+
+/// Who applies, in the eyes of the cluster.
+const FIELD_MANAGER: &str = "pathline";
+
+/// What `apply` prints.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    applied: Vec<Applied>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waited: Vec<Waited>,
+}
+
+/// One object that was applied.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Applied {
+    api_version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    generation: Option<i64>,
+}
+
+pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
+    let timeout = wait::patience(args.timeout)?;
+    // All is read before anything is applied, so that a mistake in the last file leaves no half.
+    let manifests = objects::read(&args.files)?;
+    let local = kubeconfig_of(&args.server);
+    let kubeconfig = args.kubeconfig.as_deref().or(local.as_deref());
+    let config = reach(kubeconfig, None).await?;
+    let namespace = args.namespace.clone();
+    let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+    let client = Client::try_from(config).map_err(anyhow::Error::from)?;
+    let mut report = Report::default();
+    for manifest in &manifests {
+        let applied = apply(&client, manifest, &namespace, args.force_conflicts).await;
+        report.applied.push(applied.inspect_err(|_| {
+            let done = report.applied.len();
+            say(&format!(
+                "applied before that: {done} of {}",
+                manifests.len()
+            ));
+        })?);
+    }
+    if args.output.format == Format::Text {
+        print_data(Format::Text, &report, |out| report.write(out))?;
+    }
+    let outcome = if args.wait {
+        wait_for_all(args, &mut report, timeout).await
+    } else {
+        Ok(Exit::Yes)
+    };
+    if args.output.format != Format::Text {
+        print_data(args.output.format, &report, |_| Ok(()))?;
+    }
+    outcome
+}
+
+/// Waits for every owner among the applied, all within one time-out.
+async fn wait_for_all(
+    args: &ApplyObjectsArgs,
+    report: &mut Report,
+    timeout: std::time::Duration,
+) -> Result<Exit, Failure> {
+    let begun = Instant::now();
+    let owners: Vec<_> = report.applied.iter().filter_map(Applied::owner).collect();
+    if owners.is_empty() {
+        say("there is no workload and no deliverable among them to wait for");
+        return Ok(Exit::Yes);
+    }
+    let client = crate::client::Client::find(&args.server)?;
+    for (owner, namespace) in owners {
+        let request = Request {
+            owner,
+            namespace,
+            wishes: vec![Wish::Current],
+            live: true,
+            accept_assumed: args.accept_assumed,
+            timeout: timeout.saturating_sub(begun.elapsed()),
+        };
+        let ending = wait::follow(&client, &request).await?;
+        report.waited.extend(ending.waited().cloned());
+        wait::tell(&ending, &request, args.output.format)?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// Returns the kubeconfig of the Pathline that runs on the data directory, if one does.
+fn kubeconfig_of(args: &ServerArgs) -> Option<PathBuf> {
+    let data_dir = args.data_dir.as_deref().unwrap_or(Path::new(DATA_DIR));
+    let runs = ServerFile::path(data_dir).exists();
+    runs.then(|| data_dir.join("kubeconfig"))
+        .filter(|path| path.exists())
+}
+
+async fn apply(
+    client: &Client,
+    manifest: &Manifest,
+    namespace: &str,
+    force: bool,
+) -> Result<Applied, Failure> {
+    let object = &manifest.object;
+    let gvk = GroupVersionKind::try_from(&manifest.types)
+        .map_err(|error| Failure::new(format!("{}: {error}", manifest.place)))?;
+    let failed = |what: &str, error: kube::Error| refused(manifest, what, error);
+    let (resource, capabilities) = oneshot::pinned_kind(client, &gvk)
+        .await
+        .map_err(|error| failed("does not know the kind of", error))?;
+    let namespace = match capabilities.scope {
+        Scope::Cluster => None,
+        Scope::Namespaced => Some(object.namespace().unwrap_or_else(|| namespace.to_owned())),
+    };
+    let api = api(client, &resource, namespace.as_deref());
+    let mut params = PatchParams::apply(FIELD_MANAGER);
+    params.force = force;
+    let applied = api
+        .patch(&object.name_any(), &params, &Patch::Apply(object))
+        .await
+        .map_err(|error| failed("refuses", error))?;
+    Ok(Applied {
+        api_version: resource.api_version,
+        kind: resource.kind,
+        namespace,
+        name: applied.name_any(),
+        generation: applied.metadata.generation,
+    })
+}
+
+fn api(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
+        None => Api::all_with(client.clone(), resource),
+    }
+}
+
+fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
+    let Manifest {
+        place,
+        types,
+        object,
+    } = manifest;
+    let (kind, name) = (&types.kind, object.name_any());
+    let hint = match &error {
+        kube::Error::Api(status) if status.code == 409 => {
+            Some("somebody else has set these fields; `--force-conflicts` takes them over")
+        }
+        kube::Error::Api(status) if status.code == 404 => {
+            Some("`pathline crds` prints the kinds of Pathline; is this the right cluster?")
+        }
+        kube::Error::Api(_) => None,
+        _ => Some("is the cluster running? check --kubeconfig"),
+    };
+    let exit = match &error {
+        kube::Error::Api(_) => Exit::No,
+        _ => Exit::Unknown,
+    };
+    let message = format!("{place}: the cluster {what} {kind}/{name}");
+    let failure = Failure::from(anyhow::Error::from(error).context(message)).with_exit(exit);
+    match hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+impl Applied {
+    /// Returns the owner that this is, with its namespace, if it is one.
+    fn owner(&self) -> Option<(OwnerName, String)> {
+        let ours = self.api_version == pathline_blueprint::model::API_VERSION;
+        let owner = format!("{}/{}", self.kind, self.name).parse().ok()?;
+        Some((owner, self.namespace.clone()?)).filter(|_| ours)
+    }
+}
+
+impl Report {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for applied in &self.applied {
+            let Applied { kind, name, .. } = applied;
+            match &applied.namespace {
+                Some(namespace) => writeln!(out, "{kind}/{name} applied in {namespace}")?,
+                None => writeln!(out, "{kind}/{name} applied")?,
+            }
+        }
+        Ok(())
+    }
+}

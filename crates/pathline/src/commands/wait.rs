@@ -1,0 +1,134 @@
+//! `pathline wait`: has my change arrived, is it live?
+
+mod ending;
+mod view;
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use pathline_lineage::wait::Wish;
+use pathline_server::api::Waited;
+use tokio::time::{Instant, timeout_at};
+
+pub(crate) use self::ending::Ending;
+use self::view::View;
+use crate::cli::{OwnerName, WaitArgs};
+use crate::client::Client;
+use crate::output::{Format, print_data, print_text, say};
+use crate::report::{Exit, Failure};
+
+/// What to wait for, and for how long.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) owner: OwnerName,
+    pub(crate) namespace: String,
+    pub(crate) wishes: Vec<Wish>,
+    pub(crate) live: bool,
+    pub(crate) accept_assumed: bool,
+    pub(crate) timeout: Duration,
+}
+
+pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
+    let request = Request {
+        owner: args.owner.clone(),
+        namespace: args.namespace.clone(),
+        wishes: args.wishes.clone(),
+        live: args.enough.live,
+        accept_assumed: args.enough.accept_assumed,
+        timeout: patience(args.enough.timeout)?,
+    };
+    let client = Client::find(&args.server)?;
+    let ending = follow(&client, &request).await?;
+    report(&ending, &request, args.output.format)
+}
+
+/// Returns how long to wait at most.
+pub(crate) fn patience(timeout: SignedDuration) -> Result<Duration, Failure> {
+    Duration::try_from(timeout)
+        .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))
+}
+
+/// Follows until it is decided or time is up, and shows where everything is meanwhile.
+pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending, Failure> {
+    let deadline = Instant::now() + request.timeout;
+    let path = request.path();
+    let path: Vec<_> = path.iter().map(String::as_str).collect();
+    let query = request.query();
+    let query: Vec<_> = query
+        .iter()
+        .map(|(key, value)| (*key, value.as_str()))
+        .collect();
+    let mut events = client.events(&path, &query);
+    let mut view = View::new(request);
+    let mut last = None;
+    loop {
+        let next = events.next(|error| view.broken(error));
+        let Ok(event) = timeout_at(deadline, next).await else {
+            return Ok(Ending::TimedOut(last));
+        };
+        let waited: Waited = read(&event?.data)?;
+        view.show(&waited);
+        if waited.is_decided() {
+            return Ok(Ending::Decided(waited));
+        }
+        last = Some(waited);
+    }
+}
+
+/// Says how it ended: as data on stdout, and on stderr why it has not happened.
+fn report(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+    if let Some(waited) = ending.waited()
+        && format != Format::Text
+    {
+        print_data(format, waited, |_| Ok(()))?;
+    }
+    tell(ending, request, format)
+}
+
+/// Says how it ended, for people.
+pub(crate) fn tell(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+    let notes = ending.waited().map(|waited| waited.notes.as_slice());
+    for note in notes.unwrap_or_default() {
+        say(&format!("note: {note}"));
+    }
+    if let Some(failure) = ending.failure(request) {
+        return Err(failure);
+    }
+    if format == Format::Text {
+        print_text(|out| ending.write(request, out))?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn read(data: &str) -> Result<Waited, Failure> {
+    serde_json::from_str(data).map_err(|_| {
+        Failure::new("the server tells something that this version does not understand")
+            .with_hint("use the `pathline` of the version that runs there")
+            .with_exit(Exit::Unknown)
+    })
+}
+
+impl Request {
+    fn path(&self) -> [String; 4] {
+        let (namespace, name) = (self.namespace.clone(), self.owner.name.clone());
+        [self.owner.plural(), namespace, name, "wait".to_owned()]
+    }
+
+    fn query(&self) -> Vec<(&'static str, String)> {
+        let wishes = self.wishes.iter().map(|wish| ("for", wish.to_string()));
+        let mut query: Vec<_> = wishes.collect();
+        if self.live {
+            query.push(("live", "true".to_owned()));
+        }
+        if self.accept_assumed {
+            query.push(("acceptAssumed", "true".to_owned()));
+        }
+        query
+    }
+
+    /// Returns what is waited for: `workload default/hello`.
+    pub(crate) fn owner(&self) -> String {
+        let OwnerName { kind, name } = &self.owner;
+        format!("{} {}/{name}", kind.noun(), self.namespace)
+    }
+}
