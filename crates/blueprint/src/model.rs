@@ -27,7 +27,7 @@ pub use blueprint_kinds::{
     ClusterDelivery, ClusterDeliverySpec, ClusterSupplyChain, ClusterSupplyChainSpec,
 };
 pub use condition::{Condition, ConditionStatus};
-pub use lineage::{InputStatus, MadeOf};
+pub use lineage::{InputStatus, Live, MadeOf};
 pub use owner::{
     Deliverable, DeliverableSpec, DeliverableStatus, GitRef, GitSource, OwnerParam, ServiceClaim,
     ServiceClaimReference, Source, Workload, WorkloadBuild, WorkloadSpec, WorkloadStatus,

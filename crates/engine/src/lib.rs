@@ -14,6 +14,7 @@ mod clients;
 mod connection;
 mod events;
 mod following;
+mod last_mile;
 mod lease;
 mod lineage;
 mod metrics;
@@ -32,8 +33,10 @@ mod ytt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kube::Client;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_ledger::Ledger;
+use pathline_remote::git::Git;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +44,7 @@ use crate::catalogue::Catalogue;
 use crate::clients::Clients;
 pub use crate::connection::Connection;
 use crate::events::Events;
+use crate::last_mile::{Deliveries, LastMiles};
 use crate::lease::Candidate;
 use crate::lineage::Lineage;
 use crate::selected::Selections;
@@ -229,6 +233,7 @@ fn start_owners(
     ))));
     let lineage = Lineage::new(options.ledger.clone(), options.metrics.clone());
     let lineage = Arc::new(lineage);
+    let last_miles = Arc::new(last_miles(client, options, &wakeups, stop));
     let renderer = Arc::new(Renderer::new(options.ytt.clone()));
     let lanes = [workloads, deliverables];
     for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
@@ -242,11 +247,29 @@ fn start_owners(
             events: events.clone(),
             renderer: renderer.clone(),
             lineage: lineage.clone(),
+            last_miles: last_miles.clone(),
         };
         loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
     }
     loops.spawn(infallible(boxed(async move { watches.ended().await })));
     loops.spawn(infallible(boxed(async move { selections.ended().await })));
+    loops.spawn(infallible(boxed(async move { last_miles.ended().await })));
+}
+
+/// Makes what judges whether the things that owners lead to run.
+fn last_miles(
+    client: &Client,
+    options: &Options,
+    wakeups: &Wakeups,
+    stop: &CancellationToken,
+) -> LastMiles {
+    let deliveries = Deliveries::new(
+        client.clone(),
+        Git::new(options.data_dir.join("git-history")),
+        options.ledger.clone(),
+        wakeups.clone(),
+    );
+    LastMiles::new(client.clone(), wakeups.clone(), deliveries, stop.clone())
 }
 
 fn boxed(

@@ -22,6 +22,7 @@ use crate::calls;
 use crate::catalogue::Catalogue;
 use crate::clients::{self, Clients};
 use crate::events::Events;
+use crate::last_mile::LastMiles;
 use crate::lineage::Lineage;
 use crate::queue::{Key, Next};
 use crate::rounds::{Look, Rounds};
@@ -41,6 +42,7 @@ pub(crate) struct Context {
     pub(crate) events: Events,
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) lineage: Arc<Lineage>,
+    pub(crate) last_miles: Arc<LastMiles>,
 }
 
 /// Says why an owner must be looked at again after a while.
@@ -94,6 +96,7 @@ impl Look for Loop {
 
     async fn gone(&self, key: &Key) -> Next {
         self.reports.forget(key);
+        self.context.last_miles.gone(self.context.kind.into(), key);
         match self.context.lineage.gone(self.context.kind, key).await {
             Ok(()) => Next::Wait,
             Err(error) => {

@@ -106,6 +106,11 @@ impl Wakeups {
         }
     }
 
+    /// Returns all of a kind.
+    pub(crate) fn objects(&self, kind: Reconciled) -> Vec<Arc<DynamicObject>> {
+        self.lane(kind).objects.state()
+    }
+
     /// Wakes whoever uses this.
     pub(crate) fn wake_users(&self, used: &Used) {
         for lane in self.lanes.iter() {

@@ -32,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use command::Variable;
 pub use credentials::SecretReference;
+pub(crate) use credentials::remote;
 pub use git_commit::{Author, GitCommit, GitCommitSpec, GitCommitStatus};
 pub use git_repository::{
     Artifact, GitRepository, GitRepositoryRef, GitRepositorySpec, GitRepositoryStatus, Unsupported,

@@ -45,6 +45,9 @@ pub struct InputStatus {
     /// Whether everything that it flows into is known to be made from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<bool>,
+    /// Whether it runs: it has arrived, and everything that it flows into has rolled out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
     /// Whether something is made from two values of it at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mixed: bool,
@@ -57,4 +60,15 @@ pub struct InputStatus {
     /// By which the ledger can be asked for what was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<String>,
+}
+
+/// Whether something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Live {
+    /// It runs, everywhere, and nothing older does.
+    True,
+    /// It does not, or not everywhere.
+    False,
+    /// Nothing says so.
+    Unknown,
 }

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Condition, InputStatus, MadeOf, ObjectReference, PathEntry, ResourceStatus, schema};
+use super::{
+    Condition, InputStatus, Live, MadeOf, ObjectReference, PathEntry, ResourceStatus, schema,
+};
 
 /// What to build and run, for a supply chain to pick up.
 #[derive(Debug, Clone, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +80,12 @@ pub struct WorkloadStatus {
     /// What the owner gives, and how far it has come.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputStatus>,
+    /// Whether everything that the owner gives now runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
+    /// The newest generation of the owner that is, or was, live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_generation: Option<i64>,
 }
 
 /// What to deploy, for a delivery to pick up.
@@ -135,6 +143,12 @@ pub struct DeliverableStatus {
     /// What the owner gives, and how far it has come.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputStatus>,
+    /// Whether everything that the owner gives now runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
+    /// The newest generation of the owner that is, or was, live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_generation: Option<i64>,
 }
 
 /// A parameter that an owner sets.

@@ -1,10 +1,10 @@
 //! What one look at one owner found, and how it is taken into a track.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use pathline_blueprint::template::{Body, Template};
-use pathline_lineage::{Artifact, Chain, Derivation, Snapshot, State, Tracing, Track};
+use pathline_lineage::{Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track};
 
 use super::readings::Readings;
 use super::sighting::{Sighting, tracing_of};
@@ -29,6 +29,8 @@ pub(crate) struct Path {
     fixed: BTreeMap<String, String>,
     /// By resource.
     sightings: Vec<(String, Sighting)>,
+    /// How far the last miles are, by final resource.
+    rollouts: BTreeMap<String, Rollout>,
     time: Timestamp,
 }
 
@@ -55,8 +57,19 @@ impl Path {
             fixed: readings.fixed(),
             chain,
             sightings,
+            rollouts: BTreeMap::new(),
             time,
         }
+    }
+
+    /// Returns the names of the resources that no other one consumes.
+    pub(crate) fn finals(&self) -> BTreeSet<String> {
+        self.chain.finals().map(|it| it.name.clone()).collect()
+    }
+
+    /// Takes how far the last miles of final resources are.
+    pub(crate) fn roll_out(&mut self, rollouts: BTreeMap<String, Rollout>) {
+        self.rollouts = rollouts;
     }
 
     /// Tells whether nothing is on it.
@@ -86,6 +99,7 @@ impl Look {
             (path.generation, &path.fixed) == (track.generation, &track.fixed)
                 && path.chain == *track.state.chain()
                 && path.own == *track.state.owner()
+                && path.rollouts == track.rollouts
                 && path.sightings.iter().all(is_seen)
         });
         self.failures == track.failures && is_path_known
@@ -99,6 +113,7 @@ impl Look {
         };
         track.generation = path.generation;
         track.fixed = path.fixed;
+        track.rollouts = path.rollouts;
         let state = &mut track.state;
         if *state.chain() != path.chain {
             state.follow(path.chain);

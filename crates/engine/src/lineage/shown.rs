@@ -1,6 +1,6 @@
 //! What the status of an owner tells of its lineage, within bounds.
 
-use pathline_lineage::{Artifact, MadeOf, Track};
+use pathline_lineage::{Artifact, Live, MadeOf, Track};
 use serde_json::{Map, Value, json};
 
 /// How large both lists may be together, in bytes of JSON. Deeper history is in the ledger.
@@ -19,16 +19,23 @@ pub(crate) struct Shown {
     pub(crate) outputs: Vec<Value>,
     /// What it gives, and how far that has come.
     pub(crate) inputs: Vec<Value>,
+    /// Whether all that it gives runs; absent without a path.
+    pub(crate) live: Option<Live>,
+    /// The newest generation that was live.
+    pub(crate) live_generation: Option<i64>,
 }
 
 impl Shown {
     /// Tells what a track knows; `owner` is the owner's word (`workload` or `deliverable`).
     pub(crate) fn of(track: &Track, owner: &str) -> Self {
+        let has_path = !track.state.chain().resources().is_empty();
         let outputs = outputs(track, owner);
         let left = ROOM - size(&outputs).min(FOR_OUTPUTS);
         Self {
             inputs: inputs(track, left),
             outputs,
+            live: has_path.then(|| track.live()),
+            live_generation: track.live_generation,
         }
     }
 }
@@ -82,6 +89,7 @@ fn inputs(track: &Track, room: usize) -> Vec<Value> {
                 told.insert("unused".to_owned(), json!(true));
             } else {
                 told.insert("arrived".to_owned(), json!(input.arrived));
+                told.insert("live".to_owned(), json!(input.live));
             }
             if input.mixed {
                 told.insert("mixed".to_owned(), json!(true));

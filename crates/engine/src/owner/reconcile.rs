@@ -1,6 +1,6 @@
 //! One look at one owner: choose, realize, clean up, report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -10,12 +10,13 @@ use pathline_blueprint::account::Account;
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
-use pathline_blueprint::owner::Owner;
+use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::path;
 use pathline_blueprint::realization::{Outcome, Realization};
 use pathline_blueprint::retirement::{Passage, Retirement};
 use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
+use pathline_lineage::{Kind, Rollout};
 
 use super::leftovers::{self, Leftover, Removal};
 use super::realize;
@@ -157,7 +158,8 @@ impl Pass<'_> {
             Some((made.realization.resource.clone(), sighting))
         });
         let sightings = sightings.collect();
-        let path = lineage::Path::new(self.owner.generation, &readings, sightings, self.now.0);
+        let mut path = lineage::Path::new(self.owner.generation, &readings, sightings, self.now.0);
+        path.roll_out(self.last_miles(&path, &made).await);
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
@@ -182,6 +184,28 @@ impl Pass<'_> {
         removal.failed.extend(made.into_iter().filter_map(unpruned));
         let outcome = self.conclude_removal(removal);
         first_to_retry(&resources).map_or(outcome, Err)
+    }
+
+    /// Judges the last miles of what is final on a path.
+    async fn last_miles(&self, path: &lineage::Path, made: &[Made]) -> BTreeMap<String, Rollout> {
+        let finals = path.finals();
+        let products = made.iter().filter_map(|made| made.product.as_ref());
+        let images = products.filter(|product| product.artifact.kind() == Kind::Image);
+        let images: Vec<String> = images
+            .map(|product| product.artifact.shown().to_owned())
+            .collect();
+        let mut rollouts = BTreeMap::new();
+        for made in made {
+            let resource = &made.realization.resource;
+            let Some(end) = made.end.as_ref().filter(|_| finals.contains(resource)) else {
+                continue;
+            };
+            let last_miles = &self.this.context.last_miles;
+            if let Some(rollout) = last_miles.judge(self.owner, end, &images).await {
+                rollouts.insert(resource.clone(), rollout);
+            }
+        }
+        rollouts
     }
 
     /// Removes what nothing stamps any more, as far as it is time.
@@ -321,6 +345,10 @@ impl Pass<'_> {
             .await
             .map_err(Error::Ledger)?;
         self.status.show(&shown);
+        if self.owner.kind == OwnerKind::Deliverable {
+            let deliveries = &self.this.context.last_miles.deliveries;
+            deliveries.looked_at(self.owner).await;
+        }
         Ok(())
     }
 

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::{Context, leftovers, news};
 use crate::events::News;
+use crate::last_mile::End;
 use crate::lineage::{self, Product, Readings, Sighting, Subject};
 use crate::stamped::{self, Stamped};
 use crate::watches::Mark;
@@ -42,6 +43,8 @@ pub(super) struct Made {
     pub(super) product: Option<Product>,
     /// What lineage learns from it.
     pub(super) sighting: Option<Sighting>,
+    /// Where its last mile begins, if it has an object.
+    pub(super) end: Option<End>,
     /// The objects that stay because of it.
     pub(super) hold: Hold,
     /// What was written.
@@ -81,6 +84,7 @@ impl Made {
             realization,
             product: None,
             sighting: None,
+            end: None,
             hold,
             news: Vec::new(),
             is_unauthenticated: false,
@@ -187,6 +191,7 @@ impl Run<'_> {
                 };
                 Made {
                     sighting: Some(subject.sighting()),
+                    end: Some(End::of(written.source.as_ref().unwrap_or(live))),
                     product,
                     news: news::of_write(&written.stamped),
                     unpruned: written.unpruned,

@@ -58,6 +58,8 @@ impl Status {
             lineage: Shown {
                 outputs: serde_json::from_value(field("outputs")).unwrap_or_default(),
                 inputs: serde_json::from_value(field("inputs")).unwrap_or_default(),
+                live: serde_json::from_value(field("live")).unwrap_or_default(),
+                live_generation: field("liveGeneration").as_i64(),
             },
             before: Before { resources, path },
         }
@@ -211,6 +213,12 @@ impl Status {
         }
         if !self.lineage.inputs.is_empty() {
             status.insert("inputs".to_owned(), json!(self.lineage.inputs));
+        }
+        if let Some(live) = self.lineage.live {
+            status.insert("live".to_owned(), json!(live));
+        }
+        if let Some(generation) = self.lineage.live_generation {
+            status.insert("liveGeneration".to_owned(), json!(generation));
         }
         Value::Object(status)
     }

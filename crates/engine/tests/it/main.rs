@@ -2,6 +2,7 @@
 
 mod election;
 mod faults;
+mod last_mile;
 mod lineage;
 mod owners;
 mod workers_fixture;

@@ -120,6 +120,6 @@ pub(crate) async fn what_nobody_vouches_for_is_assumed(world: &mut World) {
         }],
     }]);
     let owner = world.wait_outputs("Workload", outputs).await;
-    let told = json!({"name": "param:debug", "value": "on", "arrived": false});
+    let told = json!({"name": "param:debug", "value": "on", "arrived": false, "live": "Unknown"});
     assert_eq!(input(&owner, "param:debug"), told);
 }

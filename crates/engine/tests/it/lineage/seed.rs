@@ -28,7 +28,7 @@ pub(crate) async fn an_image_shows_the_source_it_is_made_of(world: &mut World) {
         )
         .await;
     assert_eq!(owner["status"]["outputs"], image_of("abc123", "def567"));
-    let arrived = |value: &str| json!({"value": value, "arrived": true});
+    let arrived = |value: &str| json!({"value": value, "arrived": true, "live": "Unknown"});
     for (name, value) in [
         ("source", "def567"),
         ("field:spec.source.git.ref.commit", "def567"),

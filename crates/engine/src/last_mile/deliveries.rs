@@ -1,0 +1,261 @@
+//! Across git: the deliveries that follow the repositories that supply chains write to.
+
+use std::collections::HashMap;
+
+use kube::api::DynamicObject;
+use kube::{Client, ResourceExt};
+use parking_lot::Mutex;
+use pathline_blueprint::owner::Owner;
+use pathline_ledger::Ledger;
+use pathline_lineage::rollout::{Delivery, Files, is_same_repository, judge_delivered};
+use pathline_lineage::{Artifact, Kind, Live, Origin, Rollout, Stage, Track};
+use pathline_remote::git::{Git, Kept};
+use serde_json::Value;
+
+use crate::queue::Key;
+use crate::wakeups::{Reconciled, Wakeups, key_of};
+use crate::workers::{GitCommit, SecretReference, remote};
+
+/// How many answers of git are remembered.
+const MOST_ANSWERS: usize = 4_096;
+
+/// Judges whether commits were delivered, and wakes who wrote them when a delivery gets further.
+pub(crate) struct Deliveries {
+    client: Client,
+    git: Git,
+    ledger: Ledger,
+    wakeups: Wakeups,
+    /// The repository that each supply chain writes to.
+    writers: Mutex<HashMap<Key, String>>,
+    /// What was last seen of each delivery.
+    seen: Mutex<HashMap<Key, Seen>>,
+    answers: Mutex<HashMap<Question, Files>>,
+}
+
+/// What of a delivery makes a difference to those who write to its repository.
+#[derive(Debug, Clone, PartialEq)]
+struct Seen {
+    revision: Option<String>,
+    live: Live,
+    failure: Option<String>,
+}
+
+/// Whether files of a commit are still there at another; the answer never changes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Question {
+    url: String,
+    written: String,
+    files: Vec<String>,
+    later: String,
+}
+
+impl Deliveries {
+    pub(crate) fn new(client: Client, git: Git, ledger: Ledger, wakeups: Wakeups) -> Self {
+        Self {
+            client,
+            git,
+            ledger,
+            wakeups,
+            writers: Mutex::default(),
+            seen: Mutex::default(),
+            answers: Mutex::default(),
+        }
+    }
+
+    /// Judges the last mile of a commit that was stamped for an owner.
+    pub(super) async fn judge(&self, owner: &Owner, object: &Value) -> Option<Rollout> {
+        let commit: GitCommit = serde_json::from_value(object.clone()).ok()?;
+        let key = Key::new(&owner.namespace, &owner.name);
+        self.writers.lock().insert(key, commit.spec.url.clone());
+        Some(Rollout {
+            uid: commit.uid().unwrap_or_default(),
+            generation: commit.metadata.generation,
+            stage: self.stage(&commit).await,
+        })
+    }
+
+    /// Takes note that a delivery was looked at.
+    pub(crate) async fn looked_at(&self, owner: &Owner) {
+        let url = owner
+            .object
+            .pointer("/spec/source/git/url")
+            .and_then(Value::as_str);
+        let Some(url) = url else {
+            return;
+        };
+        let key = Key::new(&owner.namespace, &owner.name);
+        let Some(track) = self.track(&key).await else {
+            return;
+        };
+        let seen = Seen::of(&track);
+        let before = self.seen.lock().insert(key, seen.clone());
+        if before == Some(seen) {
+            return;
+        }
+        for (writer, written_to) in self.writers.lock().iter() {
+            if is_same_repository(written_to, url) {
+                self.wakeups
+                    .wake(Reconciled::Workload, &writer.namespace, &writer.name);
+            }
+        }
+    }
+
+    /// Forgets an owner that is no longer there.
+    pub(super) fn gone(&self, kind: Reconciled, key: &Key) {
+        match kind {
+            Reconciled::Workload => drop(self.writers.lock().remove(key)),
+            Reconciled::Deliverable => drop(self.seen.lock().remove(key)),
+            Reconciled::Runnable => {}
+        }
+    }
+
+    async fn stage(&self, commit: &GitCommit) -> Stage {
+        let status = commit.status.clone().unwrap_or_default();
+        let is_written = status.observed_generation == commit.metadata.generation
+            && status
+                .conditions
+                .iter()
+                .any(|it| it.type_ == "Ready" && it.status == "True");
+        let Some(written) = status.commit.filter(|_| is_written) else {
+            let why = "the commit has not been written yet".to_owned();
+            return Stage::Progressing { why };
+        };
+        let mut deliveries = Vec::new();
+        for delivery in self.wakeups.objects(Reconciled::Deliverable) {
+            let url = delivery
+                .data
+                .pointer("/spec/source/git/url")
+                .and_then(Value::as_str);
+            if url.is_some_and(|url| is_same_repository(url, &commit.spec.url)) {
+                deliveries.push(self.delivery(&delivery, commit, &written).await);
+            }
+        }
+        judge_delivered(&deliveries)
+    }
+
+    async fn delivery(
+        &self,
+        delivery: &DynamicObject,
+        commit: &GitCommit,
+        written: &str,
+    ) -> Delivery {
+        let key = key_of(delivery);
+        let name = format!("deliverable `{}/{}`", key.namespace, key.name);
+        let track = self.track(&key).await.unwrap_or_default();
+        let Seen {
+            revision,
+            live,
+            failure,
+        } = Seen::of(&track);
+        let files = match &revision {
+            Some(revision) => self.files(commit, written, revision).await,
+            None => None,
+        };
+        Delivery {
+            name,
+            revision,
+            files,
+            live,
+            failure,
+        }
+    }
+
+    /// Returns what became of the files of a commit at a revision.
+    async fn files(&self, commit: &GitCommit, written: &str, revision: &str) -> Option<Files> {
+        let later = revision.rsplit(':').next().unwrap_or(revision);
+        let question = Question {
+            url: commit.spec.url.clone(),
+            written: written.to_owned(),
+            files: commit.spec.files.keys().cloned().collect(),
+            later: later.to_owned(),
+        };
+        if let Some(known) = self.answers.lock().get(&question) {
+            return Some(known.clone());
+        }
+        let answer = self
+            .ask(
+                commit.namespace().as_deref(),
+                commit.spec.secret_ref.as_ref(),
+                &question,
+            )
+            .await;
+        let answer = answer.inspect_err(|error| {
+            tracing::warn!(
+                url = question.url,
+                error,
+                "cannot tell whether a delivery has a commit"
+            );
+        });
+        let files = match answer.ok()? {
+            Kept::All => Files::Kept,
+            Kept::Elsewhere => Files::Elsewhere,
+            Kept::Changed(files) => Files::Changed(files),
+        };
+        let mut answers = self.answers.lock();
+        if answers.len() >= MOST_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(question, files.clone());
+        Some(files)
+    }
+
+    async fn ask(
+        &self,
+        namespace: Option<&str>,
+        secret: Option<&SecretReference>,
+        question: &Question,
+    ) -> Result<Kept, String> {
+        let Question {
+            url,
+            written,
+            files,
+            later,
+        } = question;
+        let remote = remote(&self.client, namespace.unwrap_or_default(), url, secret);
+        let remote = remote.await.map_err(|error| error.to_string())?;
+        let kept = self.git.kept(&remote, written, files, later).await;
+        kept.map_err(|error| error.to_string())
+    }
+
+    async fn track(&self, key: &Key) -> Option<Track> {
+        let kind = Reconciled::Deliverable.name();
+        let track = self
+            .ledger
+            .find_track(kind, &key.namespace, &key.name)
+            .await;
+        track
+            .inspect_err(|error| tracing::warn!(%error, "a delivery cannot be looked up"))
+            .ok()?
+    }
+}
+
+impl Seen {
+    fn of(track: &Track) -> Self {
+        let source = source_of(track);
+        let live = source.as_ref().map(|(origin, artifact)| {
+            let arrival = track.state.arrival(origin, |it| it == *artifact);
+            track.live_of(origin, &arrival)
+        });
+        let crash = track.rollouts.values().find_map(|it| match &it.stage {
+            Stage::Failed { reason } => Some(reason.clone()),
+            _ => None,
+        });
+        Self {
+            revision: source.map(|(_, artifact)| artifact.shown().to_owned()),
+            live: live.unwrap_or_default(),
+            failure: crash.or_else(|| track.failures.get("").cloned()),
+        }
+    }
+}
+
+/// Returns the source that a delivery is at: the one that the owner fixes, or that was found last.
+fn source_of(track: &Track) -> Option<(Origin, &Artifact)> {
+    let state = &track.state;
+    if let Some(fixed) = state.owner().get("source") {
+        return Some((Origin::owner("source"), fixed));
+    }
+    state.finders(Kind::Source).into_iter().find_map(|name| {
+        let made = state.current(name)?;
+        Some((Origin::resource(name), made.output.as_ref()?))
+    })
+}
