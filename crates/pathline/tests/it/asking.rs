@@ -152,6 +152,14 @@ async fn waiting_ends_when_it_is_true_and_when_it_cannot_be() -> Result<()> {
     let told = example.ask_json(&["wait", "workload/hello", "--for", &source])?;
     assert_eq!(told["state"], "holds");
 
+    let live = example.ask(&["wait", "workload/hello", "--for", &source, "--live"]);
+    assert_eq!(live.status.code(), Some(0), "{}", stderr(&live));
+    assert!(stdout(&live).contains("workload default/hello runs with what was asked for"));
+    let applied = example.ask(&["apply", "-f", "hello", "--wait"]);
+    assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
+    let told = stdout(&applied);
+    assert!(told.contains("deliverable default/hello runs with"), "{told}");
+
     let unused = example.ask(&["wait", "workload/hello", "--for", "param:colour=red"]);
     assert_eq!(unused.status.code(), Some(1), "{}", stderr(&unused));
     assert!(
