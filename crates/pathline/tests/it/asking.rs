@@ -50,6 +50,11 @@ impl Example {
         command.output().expect("the binary runs")
     }
 
+    /// Stops it in order, so that the site it runs ends too.
+    fn stop(self) {
+        stop(self.up);
+    }
+
     fn ask_json(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.ask(&[arguments, &["-o", "json"]].concat());
         ensure!(
@@ -70,6 +75,12 @@ impl Example {
         tokio::time::timeout(LIMIT, waiting).await??;
         Ok(())
     }
+}
+
+fn stop(up: Running) {
+    up.signal(Signal::TERM);
+    let Ended { code, stderr, .. } = up.wait();
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 fn is_ready(owner: &DynamicObject) -> bool {
@@ -131,6 +142,7 @@ async fn example_is_explained_from_its_commit_to_its_manifest_and_back() -> Resu
     let id = image["id"].as_str().context("an id")?;
     let by_id = example.ask_json(&["lineage", id])?;
     assert_eq!(by_id["artifacts"][0]["value"], reference);
+    example.stop();
     Ok(())
 }
 
@@ -158,7 +170,10 @@ async fn waiting_ends_when_it_is_true_and_when_it_cannot_be() -> Result<()> {
     let applied = example.ask(&["apply", "-f", "hello", "--wait"]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     let told = stdout(&applied);
-    assert!(told.contains("deliverable default/hello runs with"), "{told}");
+    assert!(
+        told.contains("deliverable default/hello runs with"),
+        "{told}"
+    );
 
     let unused = example.ask(&["wait", "workload/hello", "--for", "param:colour=red"]);
     assert_eq!(unused.status.code(), Some(1), "{}", stderr(&unused));
@@ -176,6 +191,7 @@ async fn waiting_ends_when_it_is_true_and_when_it_cannot_be() -> Result<()> {
         "{}",
         stderr(&late)
     );
+    example.stop();
     Ok(())
 }
 
@@ -227,6 +243,7 @@ async fn waiting_goes_on_when_pathline_is_started_again() -> Result<()> {
 
     let Ended { code, stderr, .. } = waiting.wait();
     assert_eq!(code, Some(0), "{stderr}");
+    stop(again);
     Ok(())
 }
 
