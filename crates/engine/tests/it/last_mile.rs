@@ -108,6 +108,45 @@ async fn deployment_is_live_when_only_new_pods_run_and_fails_when_they_crash() {
     world.end().await;
 }
 
+#[tokio::test]
+async fn commit_is_live_when_the_delivery_that_follows_its_repository_runs_it() {
+    let repositories = tempfile::tempdir().unwrap();
+    pathline_testkit::git(
+        repositories.path(),
+        &["init", "-q", "--bare", "-b", "main", "manifests.git"],
+    );
+    let url = format!("file://{}/manifests.git", repositories.path().display());
+    let mut world = World::embedded().await;
+    world.stop_engine().await;
+    world.start_engine_with(|options| options.workers = Some(Kinds::all()));
+    world.apply_one_resource(commit(&url), &["command"]).await;
+    world.apply_delivery(&url).await;
+    let runs = |mark: &str| format!("echo {mark}; exec sleep 1000");
+    world.apply_params(&[("command", &runs("one"))]).await;
+    world.wait_live(1).await;
+
+    world.apply_params(&[("command", &runs("two"))]).await;
+    world.assert_not_live_with("command", &runs("two")).await;
+    world.wait_live(2).await;
+
+    let crashes = "echo there is no config; exit 3";
+    world.apply_params(&[("command", crashes)]).await;
+    let reason = world
+        .wait_never(3, &format!("param:command={crashes}"))
+        .await;
+    assert!(reason.contains("there is no config"), "{reason}");
+    world.end().await;
+}
+
+fn commit(url: &str) -> Value {
+    json!({
+        "apiVersion": "pathline.dev/v1alpha1",
+        "kind": "GitCommit",
+        "metadata": {"name": "$(workload.metadata.name)$"},
+        "spec": {"url": url, "message": "run it", "files": {"run.sh": "$(params.command)$"}},
+    })
+}
+
 fn deployment() -> Value {
     let labels = json!({"app": "$(workload.metadata.name)$"});
     let container = json!({
@@ -139,6 +178,51 @@ impl World {
         let resource =
             json!({"name": "run", "templateRef": {"kind": "ClusterTemplate", "name": "run"}});
         self.apply_chain("run", json!([resource])).await;
+    }
+
+    /// Makes a delivery that runs what is in a repository.
+    async fn apply_delivery(&self, url: &str) {
+        let ready = json!({"singleConditionType": "Ready"});
+        let repository = json!({
+            "apiVersion": "source.toolkit.fluxcd.io/v1",
+            "kind": "GitRepository",
+            "metadata": {"name": "manifests"},
+            "spec": {"interval": "1s", "url": url, "ref": {"branch": "main"}},
+        });
+        let fetch = json!({
+            "urlPath": ".status.artifact.url", "revisionPath": ".status.artifact.revision",
+            "healthRule": ready, "template": repository,
+        });
+        self.apply_spec("ClusterSourceTemplate", "manifests", fetch)
+            .await;
+        let process = json!({
+            "apiVersion": "pathline.dev/v1alpha1",
+            "kind": "Process",
+            "metadata": {"name": "$(deliverable.metadata.name)$"},
+            "spec": {
+                "source": {"url": "$(deployment.url)$", "revision": "$(deployment.revision)$"},
+                "command": ["sh", "run.sh"],
+            },
+        });
+        let matches =
+            json!({"input": "spec.source.revision", "output": "status.running.source.revision"});
+        let run = json!({"observedMatches": [matches], "healthRule": ready, "template": process});
+        self.apply_spec("ClusterDeploymentTemplate", "run", run)
+            .await;
+        let selector = json!({"app": self.namespace});
+        let resources = json!([
+            {"name": "manifests", "templateRef": {"kind": "ClusterSourceTemplate", "name": "manifests"}},
+            {
+                "name": "run",
+                "templateRef": {"kind": "ClusterDeploymentTemplate", "name": "run"},
+                "deployment": {"resource": "manifests"},
+            },
+        ]);
+        let delivery = json!({"selector": selector, "resources": resources});
+        self.apply_spec("ClusterDelivery", "run", delivery).await;
+        let spec = json!({"source": {"git": {"url": url, "ref": {"branch": "main"}}}});
+        let owner = json!({"metadata": {"labels": selector}, "spec": spec});
+        self.apply("Deliverable", "app", owner).await;
     }
 
     /// Lets the workload have these params.
