@@ -343,6 +343,7 @@ mod tests {
             ("{....a}", "invalid multiple recursive descent"),
             ("{'a}", "unterminated quoted string"),
             (r"{'\q'}", r"unquote string '\q' error invalid syntax"),
+            (r"{'x\\'y'}", r"unquote string 'x\\'y' error invalid syntax"),
             ("{.a}{^}", "unrecognized character in action: U+005E '^'"),
             ("{1.2.3}", "cannot parse number 1.2.3"),
         ];

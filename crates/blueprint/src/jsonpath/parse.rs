@@ -372,15 +372,16 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Resolves the escapes of a Go string literal.
+/// Resolves the escapes of a Go string literal. The quote may stand in it only behind a backslash of
+/// its own: the one that `\\'` ends with belongs to the other.
 fn unescape(text: &str, quote: char) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
-        if c == '\\' {
-            escape(&mut chars, quote, &mut bytes)?;
-        } else {
-            bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+        match c {
+            '\\' => escape(&mut chars, quote, &mut bytes)?,
+            c if c == quote => return None,
+            c => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
         }
     }
     Some(String::from_utf8_lossy(&bytes).into_owned())
