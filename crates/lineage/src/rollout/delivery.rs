@@ -137,7 +137,7 @@ mod tests {
             failure: Some("no such image".into()),
             ..delivery(Some(Files::Kept), Live::False)
         };
-        let stage = judge_delivered(&[failed.clone()]);
+        let stage = judge_delivered(std::slice::from_ref(&failed));
         assert!(matches!(&stage, Stage::Failed { reason } if reason.contains("no such image")));
         let before = Delivery {
             files: Some(Files::Elsewhere),
