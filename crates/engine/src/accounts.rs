@@ -3,6 +3,7 @@
 //! Nothing of the accounts is kept, and of bindings only what leads from a role to an account.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ServiceAccount;
@@ -16,6 +17,8 @@ use kube::{Api, Client, Resource, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::account::Account;
 use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::clients::Clients;
@@ -24,6 +27,10 @@ use crate::wakeups::{Used, Wakeups};
 /// The prefix of the groups that stand for all accounts, or all of a namespace.
 const GROUP: &str = "system:serviceaccounts";
 
+/// When those are looked at once more whose rights changed. An API server learns of roles by a watch
+/// of its own, so it may still refuse who asks right after our watch has told.
+const SECOND_LOOK: Duration = Duration::from_secs(3);
+
 /// Follows accounts, roles and bindings until told to stop.
 pub(crate) async fn follow(
     client: Client,
@@ -31,11 +38,14 @@ pub(crate) async fn follow(
     wakeups: Wakeups,
     stop: CancellationToken,
 ) {
+    let (later, holders) = mpsc::unbounded_channel();
     let rights = Rights {
         wakeups,
         bindings: Mutex::default(),
+        later,
     };
     tokio::join!(
+        rights.wake_again(holders, &stop),
         follow_names::<ServiceAccount>(&client, &stop, |account, is_there| {
             if !is_there {
                 // A server may take the token of an account that is gone for a while.
@@ -85,9 +95,13 @@ enum Holder {
     All,
 }
 
+/// Those whose rights have changed, and when they are looked at once more.
+type Later = (Instant, Vec<Holder>);
+
 struct Rights {
     wakeups: Wakeups,
     bindings: Mutex<HashMap<Place, Bound>>,
+    later: mpsc::UnboundedSender<Later>,
 }
 
 impl Rights {
@@ -102,7 +116,7 @@ impl Rights {
             // A Role is bound in its own namespace, a ClusterRole anywhere.
             let is_here = namespace.is_empty() || *bound_in == namespace;
             if is_here && bound.role_kind == kind && bound.role == name {
-                self.wake(&bound.holders);
+                self.changed(&bound.holders);
             }
         }
     }
@@ -123,8 +137,35 @@ impl Rights {
         } else {
             self.bindings.lock().remove(&place)
         };
-        self.wake(&before.map(|before| before.holders).unwrap_or_default());
-        self.wake(&holders);
+        self.changed(&before.map(|before| before.holders).unwrap_or_default());
+        self.changed(&holders);
+    }
+
+    /// Wakes those whose rights have changed, now and once more.
+    fn changed(&self, holders: &[Holder]) {
+        if holders.is_empty() {
+            return;
+        }
+        self.wake(holders);
+        // Nobody takes it any more when the engine stops.
+        let _ = self
+            .later
+            .send((Instant::now() + SECOND_LOOK, holders.to_vec()));
+    }
+
+    /// Wakes once more whoever is due, until told to stop.
+    async fn wake_again(
+        &self,
+        mut later: mpsc::UnboundedReceiver<Later>,
+        stop: &CancellationToken,
+    ) {
+        while let Some(Some((due, holders))) = stop.run_until_cancelled(later.recv()).await {
+            let pause = tokio::time::sleep_until(due);
+            if stop.run_until_cancelled(pause).await.is_none() {
+                return;
+            }
+            self.wake(&holders);
+        }
     }
 
     fn wake(&self, holders: &[Holder]) {
@@ -261,8 +302,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn role_edits_wake_those_who_work_under_accounts_that_have_the_role() {
+    #[tokio::test]
+    async fn role_edits_wake_those_who_work_under_accounts_that_have_the_role() {
         let (wakeups, [workloads, _, _]) = Wakeups::new(&Metrics::default());
         let place = |namespace: &str, name: &str| (namespace.to_owned(), name.to_owned());
         for (owner, account) in [("one", "robot"), ("two", "other")] {
@@ -273,9 +314,11 @@ mod tests {
             let used = vec![Used::Account(account)];
             wakeups.note(Reconciled::Workload, &Key::new("dev", owner), used);
         }
+        let (later, mut holders) = mpsc::unbounded_channel();
         let rights = Rights {
             wakeups,
             bindings: Mutex::default(),
+            later,
         };
         let binding: RoleBinding = serde_json::from_value(serde_json::json!({
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "writer"},
@@ -296,5 +339,14 @@ mod tests {
         assert_eq!(workloads.queue.drain(), ["one"], "a binding that went");
         rights.account(&place("dev", "other"));
         assert_eq!(workloads.queue.drain(), ["two"], "an account that came");
+
+        let due: Vec<Later> = std::iter::from_fn(|| holders.try_recv().ok()).collect();
+        assert_eq!(due.len(), 4, "each change of rights is due once more");
+        let (again, queued) = mpsc::unbounded_channel();
+        again.send((Instant::now(), due[0].1.clone())).unwrap();
+        drop(again);
+        let stop = CancellationToken::new();
+        rights.wake_again(queued, &stop).await;
+        assert_eq!(workloads.queue.drain(), ["one"], "a second look");
     }
 }
