@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use pathline_ledger::{Error, Ledger, Location};
-use pathline_testkit::{is_nightly, skip};
+use pathline_testkit::skip;
 
 use crate::story::{Story, image, source};
 
@@ -16,9 +16,6 @@ exec "$2" --exact small_disk::fills_the_disk_it_is_started_on --ignored --nocapt
 
 #[test]
 fn full_disk_refuses_keeps_what_was_acknowledged_and_goes_on_when_there_is_room() {
-    if !is_nightly() {
-        return;
-    }
     let directory = tempfile::tempdir().unwrap();
     let ran = Command::new("unshare")
         .args(["-m", "sh", "-c", ON_A_SMALL_DISK, "sh"])
