@@ -1,7 +1,7 @@
 //! What those who wait are told, compared with the truth.
 
 use super::check::{self, Fault};
-use super::world::World;
+use super::world::{Part, World};
 use crate::artifact::Artifact;
 use crate::origin::Origin;
 use crate::track::Track;
@@ -19,7 +19,7 @@ pub(super) fn told(world: &mut World, step: usize) -> Result<u64, Fault> {
         Verdict::Never(Never::Superseded { .. } | Never::NotOnPath { .. }) => {
             Err(fault(&wishes, &verdict, "is what the owner has now"))
         }
-        Verdict::Unproven(_) if world.parts.iter().all(check::is_certain) => {
+        Verdict::Unproven(_) if world.parts.iter().all(|it| will_be_proven(world, it)) => {
             Err(fault(&wishes, &verdict, "will be proven"))
         }
         Verdict::Never(_) | Verdict::Unproven(_) | Verdict::Waiting(_) => Ok(0),
@@ -33,6 +33,14 @@ pub(super) fn ended(world: &mut World) -> Result<(), Fault> {
         Verdict::Holds(_) => Ok(()),
         other => Err(fault(&[Wish::Current], &other, "has arrived")),
     }
+}
+
+/// Tells whether proof is to come. That an object was replaced, and the new one will prove what the
+/// old one never could, nobody can know before it is seen.
+fn will_be_proven(world: &World, part: &Part) -> bool {
+    let memory = world.state.recollect(&part.name);
+    let applied = memory.and_then(|it| it.last_apply()).map(|it| &it.uid);
+    check::is_certain(part) && applied == part.objects.last().map(|it| &it.uid)
 }
 
 /// Each param for itself, and all of them together.
