@@ -121,6 +121,7 @@ impl Launcher {
             .spawn(move || {
                 let exit = watched.wait(child);
                 leftovers::kill_marked(RUN_MARK, &run);
+                leftovers::wait_for_group(pid);
                 let _ = written.recv_timeout(OUTPUT_PATIENCE);
                 drop(record);
                 report.send_replace(Some(exit));

@@ -27,15 +27,12 @@ pub struct StillRunning;
 /// Kills everything that an earlier Pathline on this data directory left running, and returns when
 /// it is gone. Blocks.
 pub(crate) fn end_all(instance: &str, runs: &Path) -> Result<(), StillRunning> {
-    let deadline = Instant::now() + PATIENCE;
     let groups = recorded_groups(runs);
     for (group, _) in &groups {
         let _ = kill_process_group(*group, Signal::KILL);
     }
     let gone = kill_marked(INSTANCE_MARK, instance)
-        && groups
-            .iter()
-            .all(|(group, _)| wait_for_group(*group, deadline));
+        && groups.iter().all(|(group, _)| wait_for_group(*group));
     if !gone {
         return Err(StillRunning);
     }
@@ -58,7 +55,11 @@ pub(crate) fn kill_marked(name: &str, value: &str) -> bool {
     true
 }
 
-fn wait_for_group(group: Pid, deadline: Instant) -> bool {
+/// Waits until a group that was killed runs no more; says whether that came true. Blocks.
+///
+/// A signal is sent at once and acted on a little later: until then a killed process still counts.
+pub(crate) fn wait_for_group(group: Pid) -> bool {
+    let deadline = Instant::now() + PATIENCE;
     // Killed members of a group that nobody reaps stay as zombies; those are no danger.
     while test_kill_process_group(group).is_ok() && platform::group_is_alive(group) {
         if Instant::now() > deadline {
@@ -126,26 +127,40 @@ impl Drop for RunRecord {
 mod platform {
     use std::fs;
     use std::io;
+    use std::os::fd::OwnedFd;
 
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    /// Kills the processes whose environment has `mark` and returns how many there were.
+    /// How long one killed process may take to end before the others are looked at again.
+    const TURN: Timespec = Timespec {
+        tv_sec: 1,
+        tv_nsec: 0,
+    };
+
+    /// Kills the processes whose environment has `mark`, waits for their end and returns how many
+    /// there were.
     pub(super) fn kill_marked_once(mark: &[u8]) -> usize {
-        processes()
-            .filter(|pid| has_mark(*pid, mark) && kill_if_marked(*pid, mark))
-            .count()
+        let killed: Vec<_> = processes()
+            .filter(|pid| has_mark(*pid, mark))
+            .filter_map(|pid| kill_if_marked(pid, mark))
+            .collect();
+        for pinned in &killed {
+            // Readable once the process has ended. Its mark cannot be seen a little earlier, so
+            // to look for the mark alone would miss a process on its way out.
+            let _ = poll(&mut [PollFd::new(pinned, PollFlags::IN)], Some(&TURN));
+        }
+        killed.len()
     }
 
     /// The number is pinned before the mark is looked at again, so it is never that of another.
-    fn kill_if_marked(pid: Pid, mark: &[u8]) -> bool {
-        let Ok(pinned) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return false;
-        };
-        let marked = has_mark(pid, mark);
-        if marked {
-            let _ = pidfd_send_signal(&pinned, Signal::KILL);
+    fn kill_if_marked(pid: Pid, mark: &[u8]) -> Option<OwnedFd> {
+        let pinned = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        if !has_mark(pid, mark) {
+            return None;
         }
-        marked
+        let _ = pidfd_send_signal(&pinned, Signal::KILL);
+        Some(pinned)
     }
 
     fn has_mark(pid: Pid, mark: &[u8]) -> bool {
