@@ -153,9 +153,10 @@ impl State {
             Origin::Owner(name) => self.owner().get(name),
             Origin::Resource(name) => self.current(name).and_then(|it| it.output.as_ref()),
         };
-        let memories = self.chain().resources().iter();
-        let memories = memories.filter_map(|it| self.recollect(&it.name));
-        let applied = memories.filter_map(|it| it.applied_last()?.get(origin));
+        let resources = self.chain().resources().iter();
+        let memories = resources.filter_map(|it| Some((it, self.recollect(&it.name)?)));
+        let applied = memories.flat_map(|(it, memory)| memory.carried(it.tracing.immutable));
+        let applied = applied.filter_map(|inputs| inputs.get(origin));
         let made = self.in_use();
         let made = made
             .iter()

@@ -1,9 +1,9 @@
-//! The clauses of the evidence rule, by name.
+//! The clauses of the evidence rule and of waiting, by name.
 //!
-//! Every condition of the rule is asked through [`Clauses::holds`]. Outside of tests that is the
+//! Every condition of the rules is asked through [`Clauses::holds`]. Outside of tests that is the
 //! condition itself; tests drop one clause at a time and show that the answers become wrong.
 
-/// One clause of the evidence rule.
+/// One clause of the evidence rule, or of the rules for those who wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clause {
     /// Inputs of a run are those of that run.
@@ -36,6 +36,28 @@ pub(crate) enum Clause {
     Held,
     /// A mutable artifact proves nothing.
     Mutable,
+    /// Settled: applied with what the owner and the producers give now.
+    UpToDate,
+    /// Settled: seen since the last apply.
+    SeenSince,
+    /// Settled, failed: what was seen is what was applied last.
+    Shown,
+    /// Settled: nobody else changed what was applied.
+    Untouched,
+    /// Settled: an output that was there once is there again.
+    Emitted,
+    /// Settled: every correlation rule matches.
+    Matched,
+    /// Settled: healthy.
+    Well,
+    /// Settled, failed: the generation was observed, as far as the object says so.
+    Reported,
+    /// Settled: what hands an input on has done so with the last one.
+    HandedOn,
+    /// Superseded only if nothing on the path carries the value, or only what nobody applies again.
+    Carried,
+    /// What was known of an earlier generation of the owner says nothing about a later one.
+    Since,
 }
 
 /// Which clauses are asked.

@@ -209,9 +209,14 @@ impl Memory {
         self.records.last()
     }
 
+    /// Returns the last snapshot.
+    pub(crate) fn last_seen(&self) -> Option<&Snapshot> {
+        self.last.as_ref()
+    }
+
     /// Returns the last snapshot, if it was seen since the last apply.
     pub(crate) fn seen_since(&self) -> Option<&Snapshot> {
-        self.last.as_ref().filter(|_| self.looked == self.applies)
+        self.last_seen().filter(|_| self.looked == self.applies)
     }
 
     /// Tells whether there ever was an output.
@@ -222,6 +227,17 @@ impl Memory {
     /// Returns the inputs of the last apply.
     pub(crate) fn applied_last(&self) -> Option<&Inputs> {
         self.records.last().map(|record| &record.inputs)
+    }
+
+    /// Returns the inputs of every apply that something may still be made of: of the last one, and of
+    /// runs that were begun since the run whose output is shown.
+    pub(crate) fn carried(&self, immutable: bool) -> impl Iterator<Item = &Inputs> {
+        let shown = self.current.as_ref().map_or(0, |it| it.record);
+        let last = self.records.last().map(|it| it.number);
+        let records = self.records.iter();
+        records
+            .filter(move |it| Some(it.number) == last || (immutable && it.number > shown))
+            .map(|it| &it.inputs)
     }
 
     /// Tells whether an input was changed, or the object replaced, since what is made now was

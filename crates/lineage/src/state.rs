@@ -135,7 +135,11 @@ impl State {
         self.memories.get(resource)
     }
 
-    /// Asks one clause of the evidence rule less.
+    pub(crate) fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
+    /// Asks one clause less.
     #[cfg(test)]
     pub(crate) fn dropping(self, dropped: Option<crate::clauses::Clause>) -> Self {
         Self {

@@ -22,6 +22,7 @@ pub use self::wish::{NotAWish, Wish};
 use self::asked::Asked;
 use self::judging::Judging;
 use crate::artifact::Kind;
+use crate::clauses::Clause;
 use crate::track::Track;
 
 /// What is enough for an answer.
@@ -105,7 +106,9 @@ impl Waiter {
 
     fn is_early(&self, track: &Track) -> Option<Verdict> {
         let since = self.options.since_generation?;
-        (track.generation < since).then(|| {
+        let looked = track.generation >= since;
+        let looked = track.state.clauses().holds(Clause::Since, looked);
+        (!looked).then(|| {
             let said = format!("generation {since} of the owner has not been looked at yet");
             let wait = |wish: &Wish| Position::unknown(wish, said.clone());
             Verdict::Waiting(self.wishes.iter().map(wait).collect())

@@ -60,7 +60,10 @@ impl World {
                 self.begin(object);
             }
             None if object.status.done != Some(object.generation) => self.begin(object),
-            None if controller == Controller::Flapping => flap(object, restless),
+            None if controller == Controller::Flapping => {
+                let says_so = self.dice.chance(50);
+                flap(object, restless, says_so);
+            }
             None if controller == Controller::SelfStarting && restless => {
                 self.parts[part].salt += 1;
                 object.work = Some((object.generation, object.fields()));
@@ -132,9 +135,12 @@ impl World {
     }
 }
 
-fn flap(object: &mut Object, restless: bool) {
+/// The output goes, and perhaps the health with it; or both come back.
+fn flap(object: &mut Object, restless: bool, says_so: bool) {
     if restless {
-        object.status.health = Health::False;
+        if says_so {
+            object.status.health = Health::False;
+        }
         object.status.output = None;
     } else {
         object.status.health = Health::True;

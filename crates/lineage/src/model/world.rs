@@ -8,6 +8,7 @@ use serde_json::json;
 use super::controller::{CONTROLLERS, Controller};
 use super::dice::Dice;
 use super::object::{Object, Truth};
+use super::waits::Waiting;
 use crate::artifact::{Artifact, ArtifactId, Kind};
 use crate::chain::{Chain, Resource};
 use crate::clauses::Clause;
@@ -56,13 +57,21 @@ pub(super) struct Part {
     pub(super) disputed: bool,
     /// Changes with everything that a controller does on its own.
     pub(super) salt: u64,
+    /// The object that Pathline looked at last.
+    pub(super) seen: Option<Object>,
 }
 
 /// Everything.
 pub(super) struct World {
     pub(super) dice: Dice,
     pub(super) parts: Vec<Part>,
+    /// What the owner has now, and how often that changed.
     pub(super) owner: BTreeMap<&'static str, Artifact>,
+    pub(super) generation: i64,
+    /// The generation of the owner that Pathline has looked at.
+    pub(super) looked: i64,
+    /// What those who wait, or have waited, asked for and were told.
+    pub(super) waiting: Waiting,
     pub(super) truth: Truth,
     pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
     pub(super) state: State,
@@ -88,6 +97,9 @@ impl World {
             state: State::new(chain.expect("producers come first")).dropping(dropped),
             parts,
             owner: BTreeMap::new(),
+            generation: 0,
+            looked: 0,
+            waiting: Waiting::default(),
             truth: Truth::default(),
             artifacts: BTreeMap::new(),
             calm: false,
@@ -98,6 +110,7 @@ impl World {
         for param in PARAMS {
             world.change_param(param);
         }
+        world.look();
         world
     }
 
@@ -105,10 +118,17 @@ impl World {
         let value = json!(self.dice.one_of(&VALUES));
         let param = Artifact::param(name, &value);
         self.keep(&param);
-        self.owner.insert(name, param);
+        self.generation += 1;
+        let before = self.owner.insert(name, param.clone());
+        self.waiting.changed(name, before, &param);
+    }
+
+    /// Pathline looks at the owner.
+    pub(super) fn look(&mut self) {
         let inputs = self.owner.iter();
         let inputs = inputs.map(|(name, param)| ((*name).to_owned(), param.clone()));
         self.state.own(inputs.collect());
+        self.looked = self.generation;
     }
 
     pub(super) fn keep(&mut self, artifact: &Artifact) {
@@ -170,6 +190,7 @@ impl World {
             time: Timestamp::from_second(self.time).expect("a small number"),
         };
         let name = it.name.clone();
+        self.parts[part].seen = Some(object.clone());
         self.tell(|| {
             let fields: Vec<_> = object.fields().into_iter().collect();
             format!("{name} seen {snapshot:?} holding {fields:?}")
@@ -179,12 +200,12 @@ impl World {
             .expect("it is on the path");
     }
 
-    /// Returns what a part is given now, if all of it is there.
+    /// Returns what a part is to be given, as far as Pathline has looked, if all of it is there.
     pub(super) fn inputs(&self, part: usize) -> Option<Inputs> {
         let it = &self.parts[part];
         let mut inputs = Inputs::new();
         for name in it.params_read() {
-            inputs.insert(Origin::owner(*name), self.owner[name].clone());
+            inputs.insert(Origin::owner(*name), self.state.owner()[*name].clone());
         }
         for upstream in &it.upstream {
             let name = &self.parts[*upstream].name;
@@ -218,7 +239,8 @@ impl Part {
                 trust: self.controller.trust(),
                 rules: self.named.clone(),
             },
-            emits: false,
+            // Its object may be healthy without the output, and is no sink for that.
+            emits: self.controller == Controller::Flapping,
         }
     }
 
@@ -283,6 +305,7 @@ fn part(dice: &mut Dice, index: usize) -> Part {
         applies: Vec::new(),
         disputed: false,
         salt: 0,
+        seen: None,
         name,
         controller,
         upstream,

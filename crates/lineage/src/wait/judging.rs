@@ -7,6 +7,7 @@ use super::way::Way;
 use super::wish::Wish;
 use crate::arrival::{Arrival, Missing};
 use crate::artifact::Artifact;
+use crate::clauses::{Clause, Clauses};
 use crate::origin::Origin;
 use crate::rollout::Stage;
 use crate::track::Track;
@@ -141,6 +142,7 @@ impl<'a> Judging<'a> {
         }
         let gone =
             arrival.missing.contains(&Missing::Superseded) || self.is_left_behind(value, arrival);
+        let gone = !arrival.arrived() && self.clauses().holds(Clause::Carried, gone);
         let owned = matches!(value.origin, Origin::Owner(_));
         (gone && (owned || self.was_carried)).then(|| Never::Superseded {
             input,
@@ -152,6 +154,10 @@ impl<'a> Judging<'a> {
     /// Tells whether only what nobody will apply again still shows the value.
     fn is_left_behind(self, value: &Value, arrival: &Arrival) -> bool {
         !arrival.arrived() && !self.is_newest(value) && self.track.state.is_settled()
+    }
+
+    fn clauses(self) -> Clauses {
+        self.track.state.clauses()
     }
 
     /// Returns the value that an origin has now.

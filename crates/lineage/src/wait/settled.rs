@@ -2,11 +2,12 @@
 
 use crate::artifact::Artifact;
 use crate::chain::Resource;
+use crate::clauses::{Clause, Clauses};
 use crate::evidence::Evidence;
 use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::snapshot::{Health, Snapshot};
-use crate::stamp::Record;
+use crate::stamp::{Applied, Record};
 use crate::state::State;
 use crate::tracing::{Tracing, Trust};
 
@@ -33,9 +34,11 @@ impl State {
         };
         let seen = memory.seen_since().zip(memory.last_apply());
         seen.is_some_and(|(seen, applied)| {
-            let shows_apply = seen.uid == applied.uid && seen.generation >= applied.generation;
-            let failed = seen.health == Health::False;
-            shows_apply && failed && has_observed(&declared.tracing, seen)
+            let clauses = self.clauses();
+            let observed = has_observed(&declared.tracing, seen);
+            seen.health == Health::False
+                && clauses.holds(Clause::Shown, shows(seen, applied))
+                && clauses.holds(Clause::Reported, observed)
         })
     }
 
@@ -47,9 +50,10 @@ impl State {
             return false;
         };
         let passed_through = applied.uid.is_empty();
-        self.is_up_to_date(resource, applied)
+        let clauses = self.clauses();
+        clauses.holds(Clause::UpToDate, self.is_up_to_date(resource, applied))
             && memory.current().is_some()
-            && (passed_through || is_done(&resource.tracing, memory, applied))
+            && (passed_through || is_done(&resource.tracing, memory, applied, clauses))
     }
 
     fn is_up_to_date(&self, resource: &Resource, applied: &Record) -> bool {
@@ -67,27 +71,43 @@ impl State {
     }
 }
 
-fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record) -> bool {
-    let Some(seen) = memory.seen_since() else {
+fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record, clauses: Clauses) -> bool {
+    let seen = if clauses.is_dropped(Clause::SeenSince) {
+        memory.last_seen()
+    } else {
+        memory.seen_since()
+    };
+    let Some(seen) = seen else {
         return false;
     };
-    // What somebody else changed will be applied again.
-    let is_ours = match seen.held {
-        Some(held) => held,
-        None => seen.generation == applied.generation,
-    };
-    let shows_apply = seen.uid == applied.uid
-        && seen.template == applied.template
-        && seen.generation >= applied.generation
-        && is_ours;
+    let holds = |clause, condition| clauses.holds(clause, condition);
     let misses = memory.emits() && seen.output.is_none();
     let rules = tracing.rules.iter().all(|rule| seen.matched.contains(rule));
-    shows_apply
-        && !misses
-        && rules
-        && seen.health.is_good()
-        && has_observed(tracing, seen)
-        && !hands_on_late(memory, applied)
+    holds(Clause::Shown, shows(seen, applied))
+        && holds(Clause::Untouched, is_untouched(seen, applied))
+        && holds(Clause::Emitted, !misses)
+        && holds(Clause::Matched, rules)
+        && holds(Clause::Well, seen.health.is_good())
+        && holds(Clause::Reported, has_observed(tracing, seen))
+        && holds(Clause::HandedOn, !hands_on_late(memory, applied))
+}
+
+/// Tells whether a snapshot shows what was applied last. A generation that somebody else made, or
+/// that an apply made which nobody remembers, is applied again, and only then can be settled.
+fn shows(seen: &Snapshot, applied: &Record) -> bool {
+    seen.uid == applied.uid
+        && seen.template == applied.template
+        && seen.generation == applied.generation
+}
+
+/// Tells whether what was applied is still there, as far as anybody looked.
+fn is_untouched(seen: &Snapshot, applied: &Record) -> bool {
+    let output = seen.output.as_ref().map(Artifact::id);
+    match (seen.held, applied.applied) {
+        (Some(held), _) => held,
+        (None, Applied::Output(applied)) => output == Some(applied),
+        (None, Applied::Elsewhere | Applied::Object) => true,
+    }
 }
 
 /// Tells whether the object observed its generation, as far as it says so.

@@ -15,3 +15,4 @@ mod story;
 mod support;
 mod track;
 mod wait;
+mod wait_settled;

@@ -1,0 +1,75 @@
+//! Is something under way, in truth, that Pathline has been shown?
+
+use super::controller::Controller;
+use super::object::{self, Object};
+use super::world::{Part, World};
+use crate::artifact::Artifact;
+use crate::evidence::Evidence;
+use crate::origin::Origin;
+use crate::snapshot::Health;
+
+/// Returns the first part that is not done, although Pathline has been shown as much.
+pub(super) fn first(world: &World) -> Option<&Part> {
+    let mut parts = world.parts.iter().enumerate();
+    let found = parts.find(|(index, part)| is_under_way(world, *index, part));
+    found.map(|(_, part)| part)
+}
+
+fn is_under_way(world: &World, index: usize, part: &Part) -> bool {
+    let (Some(given), Some(recorded)) = (world.inputs(index), &part.recorded) else {
+        return true;
+    };
+    // Another template reads something else, and nobody has looked at it yet.
+    if given.keys().ne(recorded.keys()) {
+        return false;
+    }
+    if given != *recorded {
+        return true;
+    }
+    let object = part.objects.last().filter(|it| has_been_shown(part, it));
+    object.is_some_and(|object| is_touched(world, part, object) || !is_done(world, part, object))
+}
+
+/// Tells whether Pathline has looked at the object as it is now.
+fn has_been_shown(part: &Part, object: &Object) -> bool {
+    let same = |seen: &Object| {
+        (&seen.uid, seen.generation, &seen.inputs_id)
+            == (&object.uid, object.generation, &object.inputs_id)
+    };
+    part.pending.is_empty() && part.seen.as_ref().is_some_and(same)
+}
+
+/// Tells whether somebody else changed the object, and that can be seen.
+fn is_touched(world: &World, part: &Part, object: &Object) -> bool {
+    let ours = |inputs| object.spec == object::ids(inputs, &part.spec);
+    let can_be_seen = world.annotated || part.counted || part.controller == Controller::Applied;
+    can_be_seen && !part.recorded.as_ref().is_some_and(ours)
+}
+
+/// Tells whether the controller is done, as far as it ever says so.
+fn is_done(world: &World, part: &Part, object: &Object) -> bool {
+    let status = &object.status;
+    let memory = world.state.recollect(&part.name);
+    let missed = status.output.is_none() && memory.is_some_and(|it| it.emits());
+    let well = status.health == Health::True;
+    match part.controller {
+        Controller::Applied | Controller::PassesThrough => true,
+        Controller::Runs => status.done.is_some() && well,
+        Controller::Correlated => {
+            let used = |origin: &Origin| status.used.get(origin) == object.spec.get(origin);
+            !missed && part.named.iter().all(used)
+        }
+        Controller::HandsOn => !missed && !is_handed_on_late(world, part, object),
+        Controller::Silent | Controller::Lagging | Controller::Presumed => !missed,
+        _ => !missed && well && status.observed == Some(object.generation),
+    }
+}
+
+/// Tells whether what handed its input on before has not done so with the last one.
+fn is_handed_on_late(world: &World, part: &Part, object: &Object) -> bool {
+    let made = world.state.current(&part.name);
+    let same = made.is_some_and(|it| it.from.values().any(|it| it.evidence == Evidence::Same));
+    let upstream = Origin::resource(&world.parts[part.upstream[0]].name);
+    let output = object.status.output.as_ref().map(Artifact::id);
+    same && output.as_ref() != object.spec.get(&upstream)
+}

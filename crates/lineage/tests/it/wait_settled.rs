@@ -1,0 +1,126 @@
+//! What is still under way, so that nobody is told too soon that it is over.
+
+use std::collections::BTreeMap;
+
+use pathline_lineage::chain::Resource;
+use pathline_lineage::wait::{Never, Options, Verdict, judge};
+use pathline_lineage::{
+    Applied, Artifact, Chain, InputsId, Origin, Snapshot, Stamp, State, Tracing, Track,
+};
+use serde_json::json;
+
+use crate::paths::{done, resource, stamp};
+use crate::story::{config, image};
+
+fn a(value: &str) -> Artifact {
+    Artifact::param("a", &json!(value))
+}
+
+fn made_of(value: &str) -> [(Origin, Artifact); 1] {
+    [(Origin::owner("param:a"), a(value))]
+}
+
+fn owned(track: &mut Track, value: &str) {
+    let inputs = BTreeMap::from([("param:a".to_owned(), a(value))]);
+    track.state.own(inputs);
+}
+
+fn following(resources: Vec<Resource>) -> Track {
+    Track {
+        state: State::new(Chain::new(resources).expect("a path")),
+        ..Track::default()
+    }
+}
+
+fn wait_for(track: &Track, value: &str) -> Verdict {
+    let wish = format!("param:a={value}").parse().expect("a wish");
+    judge(track, &[wish], Options::default())
+}
+
+/// An apply that changes metadata can't be proven by its generation. The next apply made a new one,
+/// and was forgotten: once it is repeated, that generation proves it.
+#[test]
+fn generation_that_no_remembered_apply_made_has_not_settled() {
+    let mut track = following(vec![resource("build", &[], &["param:a"])]);
+    owned(&mut track, "2");
+    for value in ["1", "2"] {
+        let stamped = track
+            .state
+            .stamped("build", stamp("build", 2, made_of(value)));
+        stamped.expect("it is on the path");
+    }
+    let seen = |generation| Snapshot {
+        held: Some(true),
+        inputs_id: Some(InputsId::of(&made_of("2").into())),
+        ..done("build", generation, Some(image("app:1")))
+    };
+    let see = |track: &mut Track, generation| {
+        let seen = track.state.seen("build", &seen(generation));
+        seen.expect("it is on the path");
+    };
+    see(&mut track, 2);
+    assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
+    see(&mut track, 5);
+    assert_eq!(wait_for(&track, "2").exit_code(), None);
+    let repeated = track
+        .state
+        .stamped("build", stamp("build", 5, made_of("2")));
+    repeated.expect("it is on the path");
+    see(&mut track, 5);
+    assert_eq!(wait_for(&track, "2").exit_code(), Some(0));
+}
+
+/// The output of an older run still goes down the path until the newest one has ended.
+#[test]
+fn value_of_a_run_that_can_still_end_is_not_superseded() {
+    let run = Resource {
+        tracing: Tracing {
+            immutable: true,
+            ..Tracing::default()
+        },
+        ..resource("build", &[], &["param:a"])
+    };
+    let mut track = following(vec![run, resource("deploy", &["build"], &[])]);
+    for (uid, value) in [("run-1", "1"), ("run-2", "2")] {
+        owned(&mut track, value);
+        let stamped = track.state.stamped("build", stamp(uid, 1, made_of(value)));
+        stamped.expect("it is on the path");
+    }
+    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    let end = |track: &mut Track, uid, output| {
+        let seen = track.state.seen("build", &done(uid, 1, Some(output)));
+        seen.expect("it is on the path");
+    };
+    end(&mut track, "run-1", image("app:1"));
+    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    end(&mut track, "run-2", image("app:2"));
+    let gone = wait_for(&track, "1");
+    assert!(
+        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        "{gone:?}"
+    );
+}
+
+/// Whoever replaced a field that was applied has it applied again.
+#[test]
+fn output_that_somebody_else_replaced_has_not_settled() {
+    let mut track = following(vec![resource("config", &[], &["param:a"])]);
+    owned(&mut track, "1");
+    let applied = Stamp {
+        generation: None,
+        applied: Applied::Output(config("ours").id()),
+        ..stamp("config", 0, made_of("1"))
+    };
+    let seen = |output: &str| Snapshot {
+        generation: None,
+        observed: None,
+        ..done("config", 0, Some(config(output)))
+    };
+    for (output, code) in [("somebody else's", None), ("ours", Some(0))] {
+        let stamped = track.state.stamped("config", applied.clone());
+        stamped.expect("it is on the path");
+        let seen = track.state.seen("config", &seen(output));
+        seen.expect("it is on the path");
+        assert_eq!(wait_for(&track, "1").exit_code(), code, "{output}");
+    }
+}
