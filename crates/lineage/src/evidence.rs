@@ -13,7 +13,7 @@ use crate::clauses::{Clause, Clauses};
 use crate::derivation::Edge;
 use crate::origin::Origin;
 use crate::snapshot::{Health, Snapshot};
-use crate::stamp::{Applied, Record};
+use crate::stamp::{Applied, InputsId, Record};
 use crate::tracing::{Tracing, Trust};
 
 /// How it is known that an output was made from an input.
@@ -86,6 +86,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) tracing: &'a Tracing,
     /// In the order of the applies.
     pub(crate) records: &'a [Record],
+    /// The ids of inputs that the generation of the snapshot was seen with.
+    pub(crate) carried: &'a [Option<InputsId>],
     pub(crate) clauses: Clauses,
 }
 
@@ -151,11 +153,8 @@ impl<'a> Judge<'a> {
     fn held(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.of_object(snapshot).next_back()?;
         let since = last.generation? < snapshot.generation?;
-        let known = self.is_of_template(last, snapshot)
-            && snapshot
-                .inputs_id
-                .as_ref()
-                .is_none_or(|id| *id == last.inputs_id);
+        let mut carried = self.carried.iter().chain([&snapshot.inputs_id]).flatten();
+        let known = self.is_of_template(last, snapshot) && carried.all(|id| *id == last.inputs_id);
         let held = self
             .clauses
             .holds(Clause::Held, snapshot.held == Some(true));

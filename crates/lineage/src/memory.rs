@@ -116,6 +116,7 @@ impl Memory {
         let judge = Judge {
             tracing: &resource.tracing,
             records: &self.records,
+            carried: &self.carried,
             clauses,
         };
         // What somebody else changed may be why the output is what it is.

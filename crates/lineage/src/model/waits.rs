@@ -77,7 +77,7 @@ fn former(world: &mut World, step: usize) -> Result<(), Fault> {
         Verdict::Holds(_) if told_gone => Err(fault(&wishes, &verdict, "was told to be gone")),
         Verdict::Holds(_) => check::really_arrived(world, &Origin::owner(name), &value),
         Verdict::Unproven(_) => Err(fault(&wishes, &verdict, "is not what the owner has now")),
-        Verdict::Never(Never::Superseded { .. }) if !told_gone => {
+        Verdict::Never(Never::Superseded { .. }) if !told_gone && knows_sinks(world) => {
             world.waiting.gone.push((name, value));
             Ok(())
         }
@@ -92,6 +92,11 @@ pub(super) fn ended(world: &mut World) -> Result<(), Fault> {
         Verdict::Holds(_) => Ok(()),
         other => Err(fault(&[Wish::Current], &other, "has arrived")),
     }
+}
+
+/// Tells whether nothing that has no output yet is taken for a sink that is done.
+fn knows_sinks(world: &World) -> bool {
+    world.parts.iter().all(|it| it.emits)
 }
 
 /// Tells whether proof is to come. That an object was replaced, and the new one will prove what the

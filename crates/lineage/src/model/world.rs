@@ -41,6 +41,8 @@ pub(super) struct Part {
     pub(super) insensitive: bool,
     /// The object has a generation.
     pub(super) counted: bool,
+    /// Pathline knows that there will be an output, and takes nothing without it for a sink.
+    pub(super) emits: bool,
     /// The second template does not read the first param.
     pub(super) second_template: bool,
     /// The current object last; only runs have more than one.
@@ -190,7 +192,7 @@ impl World {
             time: Timestamp::from_second(self.time).expect("a small number"),
         };
         let name = it.name.clone();
-        self.parts[part].seen = Some(object.clone());
+        self.parts[part].show(object);
         self.tell(|| {
             let fields: Vec<_> = object.fields().into_iter().collect();
             format!("{name} seen {snapshot:?} holding {fields:?}")
@@ -224,6 +226,16 @@ impl Part {
         }
     }
 
+    /// Takes note of what Pathline was shown, unless it came too late.
+    fn show(&mut self, object: &Object) {
+        // Uids grow.
+        let age = |it: &Object| (it.uid.len(), it.uid.clone(), it.generation);
+        let is_late = self.seen.as_ref().is_some_and(|it| age(it) > age(object));
+        if !is_late || self.controller == Controller::Runs {
+            self.seen = Some(object.clone());
+        }
+    }
+
     fn params_read(&self) -> &[&'static str] {
         &self.params[usize::from(self.second_template)..]
     }
@@ -239,8 +251,7 @@ impl Part {
                 trust: self.controller.trust(),
                 rules: self.named.clone(),
             },
-            // Its object may be healthy without the output, and is no sink for that.
-            emits: self.controller == Controller::Flapping,
+            emits: self.emits,
         }
     }
 
@@ -297,6 +308,7 @@ fn part(dice: &mut Dice, index: usize) -> Part {
         mutable: dice.chance(8) && controller != Controller::Applied,
         insensitive: dice.chance(25),
         counted: controller != Controller::Applied || dice.chance(40),
+        emits: controller == Controller::Flapping || dice.chance(70),
         second_template: false,
         objects: Vec::new(),
         pending: VecDeque::new(),

@@ -429,3 +429,33 @@ fn memory_is_bounded_by_the_path_not_by_its_history() {
     }
     assert!(size(&state) < 2 * after_200);
 }
+
+/// Applies that nobody remembers changed metadata of somebody else's generation, there and back.
+#[test]
+fn generation_of_somebody_else_seen_with_other_inputs_proves_nothing() {
+    let chain = Chain::new(vec![resource("build", &[], &["param:debug"])]);
+    let mut state = State::new(chain.expect("a path"));
+    let debug = |value: &str| {
+        let param = Artifact::param("debug", &json!(value));
+        [(Origin::owner("param:debug"), param)]
+    };
+    let stamped = state.stamped("build", stamp("build", 1, debug("on")));
+    stamped.expect("it is on the path");
+    let mut evidence = |carried: &str, output: &str| {
+        let snapshot = Snapshot {
+            held: Some(carried == "on"),
+            inputs_id: Some(InputsId::of(&debug(carried).into())),
+            ..done(
+                "build",
+                2,
+                Some(Artifact::value(Kind::Image, &json!(output))),
+            )
+        };
+        state.seen("build", &snapshot).expect("it is on the path");
+        let made = state.current("build").expect("it makes something");
+        made.from[&Origin::owner("param:debug")].evidence
+    };
+    assert_eq!(evidence("on", "app:1"), Evidence::Generation);
+    assert_eq!(evidence("off", "app:2"), Evidence::Assumed);
+    assert_eq!(evidence("on", "app:2"), Evidence::Assumed);
+}
