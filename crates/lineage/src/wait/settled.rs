@@ -1,5 +1,7 @@
 //! Has everything settled: is nothing under way that could still prove something?
 
+use std::collections::BTreeSet;
+
 use crate::artifact::Artifact;
 use crate::chain::Resource;
 use crate::clauses::{Clause, Clauses};
@@ -40,6 +42,21 @@ impl State {
                 && clauses.holds(Clause::Shown, shows(seen, applied))
                 && clauses.holds(Clause::Reported, observed)
         })
+    }
+
+    /// Tells whether something is under way that will change what a resource was given. Producers that
+    /// are `stuck` bring nothing.
+    pub(super) fn is_to_change(&self, resource: &Resource, stuck: impl Fn(&str) -> bool) -> bool {
+        let mut above: BTreeSet<_> = resource.upstream.iter().collect();
+        let mut at_work = false;
+        for producer in self.chain().in_path_order().rev() {
+            if above.contains(&producer.name) {
+                above.extend(&producer.upstream);
+                at_work |= !self.has_settled(producer) && !stuck(&producer.name);
+            }
+        }
+        let applied = self.recollect(&resource.name).and_then(Memory::last_apply);
+        at_work || applied.is_none_or(|it| !self.is_up_to_date(resource, it))
     }
 
     fn has_settled(&self, resource: &Resource) -> bool {

@@ -137,6 +137,27 @@ fn crash_of_what_was_waited_for_fails_with_its_reason() {
 }
 
 #[test]
+fn crash_of_what_is_about_to_be_replaced_does_not_fail_the_wait() {
+    let mut story = Story::running();
+    story.fetch("2222222");
+    story.build("2222222", "app:2");
+    story.deploy("app:2", "debug: off");
+    story.rollout(Stage::Failed {
+        reason: "container app exits with 1: no config".into(),
+    });
+    never(&ask(&story, &["param:debug=off"], LIVE));
+    story.fetch("1111111");
+    let back = ["source=1111111", "param:debug=off"];
+    assert_eq!(ask(&story, &back, LIVE).exit_code(), None);
+    story.build("1111111", "app:1");
+    assert_eq!(ask(&story, &back, LIVE).exit_code(), None);
+    story.deploy("app:1", "debug: off");
+    assert_eq!(ask(&story, &back, LIVE).exit_code(), None);
+    story.rollout(Stage::Done);
+    assert_eq!(ask(&story, &back, LIVE).exit_code(), Some(0));
+}
+
+#[test]
 fn resource_that_can_not_go_on_fails_the_wait() {
     let mut story = Story::running();
     story.owner("on");

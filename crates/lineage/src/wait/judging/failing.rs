@@ -4,6 +4,7 @@ use super::Judging;
 use crate::arrival::Arrival;
 use crate::chain::Resource;
 use crate::rollout::Stage;
+use crate::track::Track;
 use crate::wait::asked::Value;
 use crate::wait::verdict::Never;
 use crate::wait::way::Way;
@@ -19,6 +20,9 @@ impl Judging<'_> {
         let crashed = targets.find_map(|it| {
             let given = way.is_applied_to(it) || way.is_in(&it.name) || arrival.arrived();
             let reason = self.crash(it).filter(|_| runs && given)?;
+            if self.is_to_change(it) {
+                return None;
+            }
             Some(failed(&it.name, reason))
         });
         if crashed.is_some() || arrival.arrived() {
@@ -32,6 +36,15 @@ impl Judging<'_> {
                 Some(failed(&it.name, message))
             });
         stuck.or_else(|| Some(failed("", self.track.failures.get("")?.clone())))
+    }
+
+    /// Tells whether what crashes is about to be replaced.
+    fn is_to_change(self, target: &Resource) -> bool {
+        let Track {
+            state, failures, ..
+        } = self.track;
+        let stuck = |name: &str| failures.contains_key(name) || state.is_unhealthy(name);
+        state.is_to_change(target, stuck)
     }
 
     /// Returns why the last mile of what was applied last failed.
