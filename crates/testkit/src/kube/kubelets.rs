@@ -1,9 +1,10 @@
 //! A stand-in for scheduler and kubelets: pods of a cluster without nodes "run" at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ::kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use ::kube::runtime::watcher::Event;
 use ::kube::runtime::{WatchStreamExt, watcher};
 use ::kube::{Api, Client, ResourceExt};
 use anyhow::{Context, Result};
@@ -11,6 +12,7 @@ use futures::StreamExt;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// The node on which everything "runs".
@@ -29,8 +31,11 @@ pub struct Crash {
 
 /// A stand-in for scheduler and kubelets: it binds pods to a node that is not there, and says of
 /// each container that it runs, with an image id, or that it crashes. Ends when it is dropped.
+///
+/// Orders are for pods that are not ready yet, those that are there and those to come.
 pub struct Kubelets {
     orders: Arc<Mutex<Orders>>,
+    ordered: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
@@ -39,6 +44,7 @@ pub struct Kubelets {
 struct Orders {
     crashes: HashMap<String, Crash>,
     image_ids: HashMap<String, String>,
+    held: HashSet<String>,
 }
 
 impl Kubelets {
@@ -47,20 +53,47 @@ impl Kubelets {
         add_node(&client)
             .await
             .context("the stand-in has no node")?;
-        let orders = Arc::new(Mutex::new(Orders::default()));
-        let task = tokio::spawn(look_after(client, orders.clone()));
-        Ok(Self { orders, task })
+        let (orders, ordered) = (Arc::<Mutex<Orders>>::default(), Arc::<Notify>::default());
+        let task = tokio::spawn(look_after(client, orders.clone(), ordered.clone()));
+        Ok(Self {
+            orders,
+            ordered,
+            task,
+        })
     }
 
-    /// Lets containers of an image crash from now on, in pods that are not ready yet.
+    /// Lets containers of an image crash from now on.
     pub fn crash(&self, image: &str, crash: Crash) {
-        self.orders.lock().crashes.insert(image.to_owned(), crash);
+        self.order(|orders| {
+            orders.crashes.insert(image.to_owned(), crash);
+        });
+    }
+
+    /// Keeps containers of an image from starting until it is released.
+    pub fn hold(&self, image: &str) {
+        self.order(|orders| {
+            orders.held.insert(image.to_owned());
+        });
+    }
+
+    /// Lets containers of an image start that was held.
+    pub fn release(&self, image: &str) {
+        self.order(|orders| {
+            orders.held.remove(image);
+        });
     }
 
     /// Lets an image have an id. Without, it is the reference, with its digest or one made up.
     pub fn identify(&self, image: &str, image_id: &str) {
-        let image_ids = &mut self.orders.lock().image_ids;
-        image_ids.insert(image.to_owned(), image_id.to_owned());
+        self.order(|orders| {
+            let (image, image_id) = (image.to_owned(), image_id.to_owned());
+            orders.image_ids.insert(image, image_id);
+        });
+    }
+
+    fn order(&self, change: impl FnOnce(&mut Orders)) {
+        change(&mut self.orders.lock());
+        self.ordered.notify_one();
     }
 }
 
@@ -95,25 +128,54 @@ async fn add_node(client: &Client) -> Result<()> {
     Ok(())
 }
 
-async fn look_after(client: Client, orders: Arc<Mutex<Orders>>) {
+async fn look_after(client: Client, orders: Arc<Mutex<Orders>>, ordered: Arc<Notify>) {
     let pods: Api<Pod> = Api::all(client.clone());
-    let events = watcher(pods, watcher::Config::default())
-        .default_backoff()
-        .applied_objects();
+    let events = watcher(pods, watcher::Config::default()).default_backoff();
     let mut events = std::pin::pin!(events);
-    while let Some(event) = events.next().await {
-        let Ok(pod) = event else {
-            continue;
-        };
-        if let Err(error) = step(&client, &orders, &pod).await {
-            // The next event of the pod tries again; one that is gone needs nothing.
-            tracing::debug!(pod = pod.name_any(), %error, "the stand-in for kubelets");
+    let mut known: HashMap<String, Pod> = HashMap::new();
+    loop {
+        tokio::select! {
+            event = events.next() => match event {
+                Some(Ok(Event::Apply(pod) | Event::InitApply(pod))) => {
+                    let uid = pod.uid().unwrap_or_default();
+                    // What our own write answered may be newer than what the watch has brought.
+                    if known.get(&uid).is_none_or(|it| version(it) <= version(&pod)) {
+                        known.insert(uid, advance(&client, &orders, pod).await);
+                    }
+                }
+                Some(Ok(Event::Delete(pod))) => {
+                    known.remove(&pod.uid().unwrap_or_default());
+                }
+                Some(_) => {}
+                None => return,
+            },
+            () = ordered.notified() => {
+                for pod in known.values_mut() {
+                    *pod = advance(&client, &orders, pod.clone()).await;
+                }
+            }
         }
     }
 }
 
-/// Takes one pod one step further; the answer is the event for the next one.
-async fn step(client: &Client, orders: &Mutex<Orders>, pod: &Pod) -> Result<()> {
+fn version(pod: &Pod) -> Option<u64> {
+    pod.resource_version()?.parse().ok()
+}
+
+/// Takes one pod one step further, and returns it as it is then.
+async fn advance(client: &Client, orders: &Mutex<Orders>, pod: Pod) -> Pod {
+    match step(client, orders, &pod).await {
+        Ok(newer) => newer.unwrap_or(pod),
+        Err(error) => {
+            // The next event of the pod tries again; one that is gone needs nothing.
+            tracing::debug!(pod = pod.name_any(), %error, "the stand-in for kubelets");
+            pod
+        }
+    }
+}
+
+/// Does what comes next for a pod; that it was done is the event for the next step.
+async fn step(client: &Client, orders: &Mutex<Orders>, pod: &Pod) -> Result<Option<Pod>> {
     let namespace = pod.namespace().unwrap_or_default();
     let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
     let name = pod.name_any();
@@ -127,18 +189,21 @@ async fn step(client: &Client, orders: &Mutex<Orders>, pod: &Pod) -> Result<()> 
             .grace_period(0)
             .preconditions(this_one);
         pods.delete(&name, &at_once).await?;
-        return Ok(());
+        return Ok(None);
     }
     if node.is_none() {
-        return bind(client, &namespace, &name).await;
+        bind(client, &namespace, &name).await?;
+        return Ok(None);
     }
     let status = status_of(pod, &orders.lock());
-    if is_new(pod, &status) {
-        let status = json!({ "status": status });
-        pods.patch_status(&name, &PatchParams::default(), &Patch::Merge(status))
-            .await?;
+    if !is_new(pod, &status) {
+        return Ok(None);
     }
-    Ok(())
+    let status = Patch::Merge(json!({ "status": status }));
+    let newer = pods
+        .patch_status(&name, &PatchParams::default(), &status)
+        .await?;
+    Ok(Some(newer))
 }
 
 async fn bind(client: &Client, namespace: &str, name: &str) -> Result<()> {
@@ -157,33 +222,46 @@ async fn bind(client: &Client, namespace: &str, name: &str) -> Result<()> {
 /// Tells whether a status says something that the pod does not have yet.
 fn is_new(pod: &Pod, status: &Value) -> bool {
     let known = serde_json::to_value(&pod.status).unwrap_or_default();
-    let settled =
-        known["phase"] == "Succeeded" || known["containerStatuses"] == status["containerStatuses"];
+    let conditions = known["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    let ready = conditions.any(|it| it["type"] == "Ready" && it["status"] == "True");
+    let settled = ready
+        || known["phase"] == "Succeeded"
+        || known["containerStatuses"] == status["containerStatuses"];
     !settled
+}
+
+/// What a container does.
+enum Doing<'a> {
+    Waiting,
+    Running,
+    Ended,
+    Crashing(&'a Crash),
 }
 
 fn status_of(pod: &Pod, orders: &Orders) -> Value {
     let spec = pod.spec.clone().unwrap_or_default();
     let ends = spec.restart_policy.is_some_and(|policy| policy != "Always");
     let mut statuses = Vec::new();
-    let mut crashes = false;
+    let (mut all_run, mut all_ended, mut all_began) = (true, true, true);
     for container in &spec.containers {
         let image = container.image.clone().unwrap_or_default();
-        let crash = orders.crashes.get(&image);
-        crashes |= crash.is_some();
-        statuses.push(container_status(
-            &container.name,
-            &image,
-            crash,
-            ends,
-            orders,
-        ));
+        let doing = match orders.crashes.get(&image) {
+            _ if orders.held.contains(&image) => Doing::Waiting,
+            Some(crash) => Doing::Crashing(crash),
+            None if ends => Doing::Ended,
+            None => Doing::Running,
+        };
+        all_run &= matches!(doing, Doing::Running);
+        all_ended &= matches!(doing, Doing::Ended);
+        all_began &= !matches!(doing, Doing::Waiting);
+        statuses.push(container_status(&container.name, &image, &doing, orders));
     }
-    let ready = if crashes || ends { "False" } else { "True" };
-    let phase = if ends && !crashes {
-        "Succeeded"
-    } else {
-        "Running"
+    let ready = if all_run { "True" } else { "False" };
+    let phase = match (all_began, all_ended) {
+        (false, _) => "Pending",
+        (true, false) => "Running",
+        (true, true) => "Succeeded",
     };
     let conditions = ["Initialized", "PodScheduled", "ContainersReady", "Ready"].map(|named| {
         let status = if named.ends_with("Ready") {
@@ -196,32 +274,34 @@ fn status_of(pod: &Pod, orders: &Orders) -> Value {
     json!({"phase": phase, "conditions": conditions, "containerStatuses": statuses})
 }
 
-fn container_status(
-    name: &str,
-    image: &str,
-    crash: Option<&Crash>,
-    ends: bool,
-    orders: &Orders,
-) -> Value {
-    let image_id = orders.image_ids.get(image).cloned();
-    let image_id = image_id.unwrap_or_else(|| made_up_id(image));
+fn container_status(name: &str, image: &str, doing: &Doing<'_>, orders: &Orders) -> Value {
+    let image_id = match doing {
+        Doing::Waiting => String::new(),
+        _ => orders
+            .image_ids
+            .get(image)
+            .cloned()
+            .unwrap_or_else(|| made_up_id(image)),
+    };
+    let runs = matches!(doing, Doing::Running);
     let mut status = json!({
         "name": name, "image": image, "imageID": image_id,
-        "ready": crash.is_none() && !ends, "started": crash.is_none() && !ends,
-        "restartCount": crash.map_or(0, |crash| crash.restarts),
+        "ready": runs, "started": runs, "restartCount": 0,
     });
-    status["state"] = match crash {
-        Some(_) => {
-            json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}})
+    status["state"] = match doing {
+        Doing::Waiting => json!({"waiting": {"reason": "ContainerCreating"}}),
+        Doing::Running => json!({"running": {}}),
+        Doing::Ended => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
+        Doing::Crashing(crash) => {
+            status["restartCount"] = json!(crash.restarts);
+            status["lastState"] = json!({"terminated": {
+                "exitCode": crash.exit_code, "reason": "Error", "message": crash.message,
+            }});
+            json!({"waiting": {
+                "reason": "CrashLoopBackOff", "message": "back-off restarting failed container",
+            }})
         }
-        None if ends => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
-        None => json!({"running": {}}),
     };
-    if let Some(crash) = crash {
-        status["lastState"] = json!({"terminated": {
-            "exitCode": crash.exit_code, "reason": "Error", "message": crash.message,
-        }});
-    }
     status
 }
 
