@@ -192,6 +192,7 @@ async fn get(
         Refusal::not_found(format!(
             "there is no {noun} `{name}` in namespace `{namespace}`"
         ))
+        .with_hint("check its name and its namespace, or apply it first")
     })
 }
 

@@ -81,16 +81,19 @@ impl Running {
 
     /// Starts the binary in the scratch directory of one that ran before.
     pub(crate) fn start_in(leash: Leash, arguments: &[&str]) -> Self {
+        let mut command = pathline();
+        command.args(arguments);
+        Self::spawn(leash, command)
+    }
+
+    /// Starts any program in a scratch directory.
+    pub(crate) fn spawn(leash: Leash, mut command: Command) -> Self {
         let directory = leash.directory().to_owned();
         let temporary = directory.join("tmp");
         fs::create_dir_all(&temporary).expect("a directory for temporary files");
-        let mut command = pathline();
-        command
-            .args(arguments)
-            .current_dir(&directory)
-            .env("TMPDIR", temporary);
+        command.current_dir(&directory).env("TMPDIR", temporary);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = leash.spawn(&mut command).expect("the binary starts");
+        let mut child = leash.spawn(&mut command).expect("the program starts");
         let stdout = BufReader::new(child.stdout.take().expect("stdout was asked to be a pipe"));
         let stderr = lines(child.stderr.take().expect("stderr was asked to be a pipe"));
         Self {
@@ -157,6 +160,16 @@ impl Running {
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).expect("process ids are positive i32");
         kill_process(Pid::from_raw(pid).expect("a process id"), signal).expect("it still runs");
+    }
+
+    /// Asserts that it has not ended.
+    pub(crate) fn assert_running(&mut self) {
+        let ended = self.child.try_wait().expect("a child can be asked");
+        assert!(
+            ended.is_none(),
+            "it ended with {ended:?}:\n{}",
+            self.stderr()
+        );
     }
 
     /// Waits for the end.

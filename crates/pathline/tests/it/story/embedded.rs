@@ -1,0 +1,327 @@
+//! The story on the embedded cluster: a real repository, real tasks and a real process.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a story that cannot go on stops where it is"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kube::Client;
+use parking_lot::Mutex;
+use pathline_testkit::{Leash, git};
+use rustix::process::Signal;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::Version;
+use super::objects::{await_object, text};
+use super::version::CHAIN;
+use crate::program::{Ended, Running};
+use crate::up::{UP, client};
+
+/// Each task waits for a file that is called like itself and its input. What the process says of
+/// itself when it is asked for its readiness is up to the test.
+const TEMPLATES: &str = r#"
+apiVersion: carto.run/v1alpha1
+kind: ClusterSourceTemplate
+metadata: {name: story-source}
+spec:
+  urlPath: .status.artifact.url
+  revisionPath: .status.artifact.revision
+  healthRule: {singleConditionType: Ready}
+  template:
+    apiVersion: source.toolkit.fluxcd.io/v1
+    kind: GitRepository
+    metadata: {name: app-source}
+    spec:
+      interval: 1h
+      url: $(workload.spec.source.git.url)$
+      ref: $(workload.spec.source.git.ref)$
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterSourceTemplate
+metadata: {name: story-test}
+spec:
+  urlPath: .status.source.url
+  revisionPath: .status.source.revision
+  healthRule: {singleConditionType: Succeeded}
+  template:
+    apiVersion: pathline.dev/v1alpha1
+    kind: Task
+    metadata: {name: app-test}
+    spec:
+      source: {url: $(source.url)$, revision: $(source.revision)$}
+      command: [sh, -c, 'until [ -e "GATES/test-${PATHLINE_SOURCE_REVISION##*:}" ]; do sleep 0.1; done']
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterImageTemplate
+metadata: {name: story-build}
+spec:
+  imagePath: .status.outputs.image
+  healthRule: {singleConditionType: Succeeded}
+  template:
+    apiVersion: pathline.dev/v1alpha1
+    kind: Task
+    metadata: {name: app-build}
+    spec:
+      source: {url: $(source.url)$, revision: $(source.revision)$}
+      command:
+        - sh
+        - -ec
+        - |
+          commit=${PATHLINE_SOURCE_REVISION##*:}
+          until [ -e "GATES/build-$commit" ]; do sleep 0.1; done
+          mkdir image && cp run.sh image && echo "$commit" > image/commit
+      outputs: [{name: image, directory: image, tag: image/commit}]
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterConfigTemplate
+metadata: {name: story-settings}
+spec:
+  params: [{name: debug, default: 'off'}]
+  configPath: .status.outputs.settings
+  healthRule: {singleConditionType: Succeeded}
+  template:
+    apiVersion: pathline.dev/v1alpha1
+    kind: Task
+    metadata: {name: app-settings}
+    spec:
+      env: [{name: DEBUG, value: $(params.debug)$}]
+      command: [sh, -c, 'until [ -e "GATES/settings-$DEBUG" ]; do sleep 0.1; done; echo "$DEBUG" > settings']
+      outputs: [{name: settings, file: settings}]
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: story-run}
+spec:
+  healthRule: {singleConditionType: Ready}
+  template:
+    apiVersion: pathline.dev/v1alpha1
+    kind: Process
+    metadata: {name: app}
+    spec:
+      env:
+        - {name: IMAGE, value: $(image)$}
+        - {name: DEBUG, value: $(config)$}
+        - {name: TESTED, value: $(source.revision)$}
+      command: [sh, -c, 'archive=${IMAGE#file://} && archive=${archive%@*} && tar -xzf "${archive%:*}" && exec sh run.sh']
+      readiness: {httpGet: {port: PORT, path: '/$(image)$/$(config)$'}}
+"#;
+
+/// `pathline up`, and what the test has in its hands.
+struct Embedded {
+    up: Option<Running>,
+    client: Client,
+    addresses: [String; 2],
+    home: PathBuf,
+    commits: [String; 4],
+    held: Held,
+}
+
+/// The versions that are not ready.
+type Held = Arc<Mutex<BTreeSet<Version>>>;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wait_ends_when_exactly_what_was_asked_runs_on_the_embedded_cluster() {
+    let mut world = Box::pin(Embedded::start()).await;
+    Box::pin(super::tell(&mut world)).await;
+    world.stop();
+}
+
+impl Embedded {
+    async fn start() -> Self {
+        let leash = Leash::new("pathline-story-").unwrap();
+        let home = leash.directory().canonicalize().unwrap();
+        let commits = commit_sources(&home.join("source"));
+        let held = Held::default();
+        let port = answer_probes(held.clone()).await;
+        fs::create_dir(home.join("gates")).unwrap();
+        let gates = home.join("gates").display().to_string();
+        let templates = TEMPLATES.replace("GATES", &gates);
+        let templates = templates.replace("PORT", &port.to_string());
+        fs::write(home.join("chain.yaml"), templates + CHAIN).unwrap();
+
+        let mut up = Running::start_in(leash, &UP);
+        let ready = up.json();
+        let address = |name: &str| {
+            let url = ready[name].as_str().unwrap();
+            url.split("//").last().unwrap().to_owned()
+        };
+        let world = Self {
+            client: client(&ready).await,
+            addresses: [address("url"), address("kubernetes")],
+            up: Some(up),
+            home,
+            commits,
+            held,
+        };
+        let chain = world.home.join("chain.yaml");
+        let applied = world.ask("apply", &["-f", &text(&chain)]).wait();
+        assert_eq!(applied.code, Some(0), "{}", applied.stderr);
+        world
+    }
+
+    fn ask(&self, command: &str, arguments: &[&str]) -> Running {
+        let data_dir = text(&self.home.join(".pathline"));
+        Running::start(&[&[command, "--data-dir", &data_dir], arguments].concat())
+    }
+
+    fn stop(&mut self) -> Leash {
+        let up = self.up.take().unwrap();
+        up.signal(Signal::TERM);
+        let Ended {
+            code,
+            stderr,
+            leash,
+        } = up.wait();
+        assert_eq!(code, Some(0), "{stderr}");
+        leash
+    }
+
+    async fn restart(&mut self) {
+        let leash = self.stop();
+        let [listen, kube_listen] = self.addresses.each_ref();
+        let mut up = Running::start_in(
+            leash,
+            &[
+                "up",
+                "--listen",
+                listen,
+                "--kube-listen",
+                kube_listen,
+                "-o",
+                "json",
+            ],
+        );
+        self.client = client(&up.json()).await;
+        self.up = Some(up);
+    }
+}
+
+impl super::World for Embedded {
+    const FIRST_TROUBLE: &str = "starting again after";
+
+    fn commits(&self) -> [String; 4] {
+        self.commits.clone()
+    }
+
+    fn apply(&self, version: &Version, arguments: &[&str]) -> Running {
+        let workload = self.home.join("workload.yaml");
+        let source = format!("file://{}", self.home.join("source").display());
+        fs::write(&workload, version.workload(&source)).unwrap();
+        self.ask("apply", &[&["-f", &text(&workload)], arguments].concat())
+    }
+
+    fn wait(&self, arguments: &[&str]) -> Running {
+        self.ask("wait", &[&["workload/app"], arguments].concat())
+    }
+
+    async fn finish(&self, step: &str, input: &str) {
+        if step == "source" {
+            let fetched = |it: &Value| {
+                it["status"]["artifact"]["revision"]
+                    .to_string()
+                    .contains(input)
+            };
+            let kind = ("source.toolkit.fluxcd.io/v1", "GitRepository");
+            await_object(&self.client, kind, "app-source", fetched).await;
+            return;
+        }
+        let gate = self.home.join(format!("gates/{step}-{input}"));
+        fs::write(&gate, "").unwrap();
+        let done = |it: &Value| {
+            let given = [
+                &it["spec"]["source"]["revision"],
+                &it["spec"]["env"][0]["value"],
+            ];
+            let mut given = given.into_iter().filter_map(Value::as_str);
+            given.any(|it| it.ends_with(input))
+                && it["status"]["succeededGeneration"] == it["metadata"]["generation"]
+        };
+        let task = ("pathline.dev/v1alpha1", "Task");
+        await_object(&self.client, task, &format!("app-{step}"), done).await;
+        fs::remove_file(&gate).unwrap();
+    }
+
+    fn hold(&self, version: &Version) {
+        self.held.lock().insert(version.clone());
+    }
+
+    fn release(&self, version: &Version) {
+        self.held.lock().remove(version);
+    }
+
+    /// The process does so by itself.
+    fn crash_again(&self) {}
+
+    async fn running(&self) -> BTreeSet<Version> {
+        let kind = ("pathline.dev/v1alpha1", "Process");
+        let process = await_object(&self.client, kind, "app", |it| it["status"]["pid"].is_i64());
+        let pid = &process.await["status"]["pid"];
+        let environment = fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+        let variable = |name: &str| {
+            let mut variables = environment.split('\0');
+            variables.find_map(|it| Some(it.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+        };
+        let (image, debug) = (variable("IMAGE").unwrap(), variable("DEBUG").unwrap());
+        let is_tagged = |commit: &&String| image.contains(&format!(":{commit}@"));
+        let commit = self.commits.iter().find(is_tagged).unwrap();
+        let debug = if debug == "on" { "on" } else { "off" };
+        BTreeSet::from([Version::new(commit, debug)])
+    }
+
+    async fn restart_cluster(&mut self) {
+        self.restart().await;
+    }
+
+    async fn restart_pathline(&mut self) {
+        self.restart().await;
+    }
+}
+
+/// Makes a repository with four commits, of which the last one crashes.
+fn commit_sources(repository: &Path) -> [String; 4] {
+    fs::create_dir(repository).unwrap();
+    git(repository, &["init", "-q", "-b", "main"]);
+    let sleeps = "exec sleep 100000";
+    let crashes = "echo there is no config; exit 3";
+    [sleeps, sleeps, sleeps, crashes].map(|script| {
+        fs::write(repository.join("run.sh"), script).unwrap();
+        git(repository, &["add", "run.sh"]);
+        git(
+            repository,
+            &["commit", "-q", "--allow-empty", "-m", "change"],
+        );
+        git(repository, &["rev-parse", "HEAD"])
+    })
+}
+
+/// Answers probes: what is held is not ready. Returns the port.
+async fn answer_probes(held: Held) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer_probe(stream, held.clone()));
+        }
+    });
+    port
+}
+
+async fn answer_probe(mut stream: TcpStream, held: Held) -> std::io::Result<()> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") && stream.read_buf(&mut request).await? > 0 {}
+    let request = String::from_utf8_lossy(&request).into_owned();
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let is_held = held.lock().iter().any(|Version { commit, debug }| {
+        path.contains(&format!(":{commit}@")) && path.ends_with(&format!("/{debug}"))
+    });
+    let status = if is_held { "503 Held" } else { "200 OK" };
+    let answer = format!("HTTP/1.1 {status}\r\nConnection: close\r\n\r\n");
+    stream.write_all(answer.as_bytes()).await
+}
