@@ -24,6 +24,7 @@ mod mixed;
 mod origin;
 pub mod revision;
 pub mod rollout;
+pub mod running;
 pub mod simulate;
 mod snapshot;
 mod stamp;

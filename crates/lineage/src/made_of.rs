@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::artifact::{Artifact, ArtifactId, Kind};
-use crate::derivation::Derivation;
+use crate::derivation::{Derivation, Edge};
 use crate::evidence::Evidence;
 use crate::origin::Origin;
 use crate::revision;
+use crate::stamp::Record;
 use crate::state::State;
 
 /// An artifact, where it passed, and what it is made of.
@@ -62,6 +64,51 @@ impl State {
             .filter_map(|it| self.current(&it.name))
             .map(|made| teller.output(made))
             .collect()
+    }
+}
+
+impl State {
+    /// Returns what an apply made its object of, whatever has been applied since.
+    pub(crate) fn applied(
+        &self,
+        resource: &str,
+        record: &Record,
+        owner: &str,
+        limit: usize,
+    ) -> MadeOf {
+        let current = self.current(resource);
+        let current = current.filter(|it| it.record == record.number);
+        let edge = |(origin, artifact): (&Origin, &Artifact)| {
+            let known = current.and_then(|it| it.from.get(origin));
+            let doubtful = artifact.is_mutable() || record.contested.contains(origin);
+            let presumed = Edge {
+                artifact: artifact.clone(),
+                evidence: if doubtful {
+                    Evidence::Assumed
+                } else {
+                    Evidence::Applied
+                },
+                offered: record.offered.contains(origin),
+            };
+            let known = known.filter(|edge| edge.artifact == *artifact);
+            (origin.clone(), known.cloned().unwrap_or(presumed))
+        };
+        let made = Derivation {
+            resource: resource.to_owned(),
+            template: record.template.clone(),
+            uid: record.uid.clone(),
+            generation: record.generation,
+            output: None,
+            from: record.inputs.iter().map(edge).collect(),
+            time: Timestamp::UNIX_EPOCH,
+            record: record.number,
+        };
+        let mut teller = Teller {
+            state: self,
+            owner,
+            left: limit,
+        };
+        teller.output(&made)
     }
 }
 

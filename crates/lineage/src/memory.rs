@@ -225,6 +225,16 @@ impl Memory {
         self.emits
     }
 
+    /// Tells whether an object is, or was, the one of this resource.
+    pub(crate) fn knows(&self, uid: &str) -> bool {
+        self.uids.iter().any(|known| known == uid)
+    }
+
+    /// Returns the applies to an object that are remembered, oldest first.
+    pub(crate) fn applies_to(&self, uid: &str) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(move |it| it.uid == uid)
+    }
+
     /// Returns the inputs of the last apply.
     pub(crate) fn applied_last(&self) -> Option<&Inputs> {
         self.records.last().map(|record| &record.inputs)

@@ -131,6 +131,13 @@ impl State {
         self.memories.get(resource)?.derivation(output)
     }
 
+    /// Returns the resource whose object this is, or was, and what is remembered of it.
+    pub(crate) fn whose(&self, uid: &str) -> Option<(&str, &Memory)> {
+        let mut memories = self.memories.iter();
+        let found = memories.find(|(_, memory)| memory.knows(uid))?;
+        Some((found.0, found.1))
+    }
+
     pub(crate) fn recollect(&self, resource: &str) -> Option<&Memory> {
         self.memories.get(resource)
     }

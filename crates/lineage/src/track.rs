@@ -4,12 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::arrival::{Arrival, Missing};
 use crate::artifact::{Artifact, Kind};
+use crate::canonical;
 use crate::origin::Origin;
 use crate::rollout::{Rollout, Stage};
 use crate::state::State;
+
+/// The annotation with which kubectl repeats the whole object.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// How many bytes tell two sets of labels and annotations apart.
+const MARKS_BYTES: usize = 8;
 
 /// Everything that is known of one owner at one moment: who waits, waits on this alone.
 ///
@@ -22,6 +30,9 @@ pub struct Track {
     pub uid: String,
     /// The owner's `metadata.generation` when it was looked at last.
     pub generation: i64,
+    /// The [`marks`] of the owner when it was looked at last.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub marks: String,
     /// What was stamped and seen.
     pub state: State,
     /// How far the last mile of each final resource is; those that nobody looked at are absent.
@@ -64,6 +75,20 @@ pub struct Input {
     pub unused: bool,
     /// Whether it runs; absent if it is unused.
     pub live: Option<Live>,
+}
+
+/// Returns a digest of that in the metadata of an owner which can change without a new generation and
+/// yet decide what is made: its labels and annotations.
+pub fn marks(metadata: &Value) -> String {
+    let mut annotations = metadata["annotations"].clone();
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.remove(LAST_APPLIED);
+    }
+    let present = |value: &Value| value.as_object().is_some_and(|it| !it.is_empty());
+    let told = [metadata["labels"].clone(), annotations].map(|it| present(&it).then_some(it));
+    let digest = Sha256::digest(canonical::json(&json!(told)));
+    let digest = digest.iter().take(MARKS_BYTES);
+    digest.map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Track {

@@ -65,6 +65,21 @@ impl Waiter {
         }
     }
 
+    /// Goes on from what an earlier one had learned, by its [`Waiter::carried`].
+    #[must_use]
+    pub fn remembering(mut self, carried: &[bool]) -> Self {
+        for (now, before) in self.carried.iter_mut().zip(carried) {
+            *now |= before;
+        }
+        self
+    }
+
+    /// Tells for each wish whether something on the path has carried it since the waiting began: one
+    /// that is gone since is superseded, and not still to come.
+    pub fn carried(&self) -> &[bool] {
+        &self.carried
+    }
+
     /// Looks at what is known now.
     pub fn look(&mut self, track: &Track) -> Verdict {
         if let Some(early) = self.is_early(track) {

@@ -158,6 +158,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
     let Track {
         uid: _,
         generation,
+        marks,
         state,
         rollouts,
         fixed,
@@ -166,6 +167,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
     } = now;
     state.concludes_the_same(&before.state)
         && (generation, live_generation) == (&before.generation, &before.live_generation)
+        && *marks == before.marks
         && (rollouts, fixed, failures) == (&before.rollouts, &before.fixed, &before.failures)
 }
 

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
-use pathline_lineage::{Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track};
+use pathline_lineage::{
+    Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track, track,
+};
 
 use super::readings::Readings;
 use super::sighting::{Sighting, tracing_of};
@@ -24,6 +27,7 @@ pub(crate) struct Look {
 #[derive(Default)]
 pub(crate) struct Path {
     generation: i64,
+    marks: String,
     chain: Chain,
     own: BTreeMap<String, Artifact>,
     fixed: BTreeMap<String, String>,
@@ -37,7 +41,7 @@ pub(crate) struct Path {
 impl Path {
     /// Takes what all resources read, and what was seen of some of them.
     pub(crate) fn new(
-        generation: Option<i64>,
+        owner: &Owner,
         readings: &Readings<'_>,
         sightings: Vec<(String, Sighting)>,
         time: Timestamp,
@@ -52,13 +56,12 @@ impl Path {
             }
         });
         Self {
-            generation: generation.unwrap_or_default(),
             own: readings.own(),
             fixed: readings.fixed(),
             chain,
             sightings,
-            rollouts: BTreeMap::new(),
             time,
+            ..Self::none(owner)
         }
     }
 
@@ -78,9 +81,10 @@ impl Path {
     }
 
     /// The path of an owner that nothing is stamped for any more.
-    pub(crate) fn none(generation: Option<i64>) -> Self {
+    pub(crate) fn none(owner: &Owner) -> Self {
         Self {
-            generation: generation.unwrap_or_default(),
+            generation: owner.generation.unwrap_or_default(),
+            marks: track::marks(&owner.object["metadata"]),
             ..Self::default()
         }
     }
@@ -96,7 +100,8 @@ impl Look {
             versions.get(resource) == Some(&sighting.version())
         };
         let is_path_known = self.path.as_ref().is_none_or(|path| {
-            (path.generation, &path.fixed) == (track.generation, &track.fixed)
+            (path.generation, &path.marks) == (track.generation, &track.marks)
+                && path.fixed == track.fixed
                 && path.chain == *track.state.chain()
                 && path.own == *track.state.owner()
                 && path.rollouts == track.rollouts
@@ -112,6 +117,7 @@ impl Look {
             return Vec::new();
         };
         track.generation = path.generation;
+        track.marks = path.marks;
         track.fixed = path.fixed;
         track.rollouts = path.rollouts;
         let state = &mut track.state;

@@ -158,7 +158,7 @@ impl Pass<'_> {
             Some((made.realization.resource.clone(), sighting))
         });
         let sightings = sightings.collect();
-        let mut path = lineage::Path::new(self.owner.generation, &readings, sightings, self.now.0);
+        let mut path = lineage::Path::new(self.owner, &readings, sightings, self.now.0);
         path.roll_out(self.last_miles(&path, &made).await);
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
@@ -271,7 +271,7 @@ impl Pass<'_> {
             return Ok(());
         }
         let leftovers = self.leftovers(|_| Hold::Nothing).await;
-        self.path = Some(lineage::Path::none(self.owner.generation));
+        self.path = Some(lineage::Path::none(self.owner));
         self.status.resources.clear();
         self.status.path.clear();
         self.remove(leftovers).await

@@ -10,6 +10,7 @@ mod evidence;
 mod paths;
 mod rollout;
 mod rollout_properties;
+mod running;
 mod seed;
 mod story;
 mod support;

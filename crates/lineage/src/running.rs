@@ -1,0 +1,190 @@
+//! What a running thing is made of: the revision that it is of, not the one that its owner wants.
+//!
+//! A pod outlives the apply that it comes from. Which apply that was is only said where something
+//! proves it; otherwise the answer is that nobody knows.
+
+use crate::artifact::{Artifact, Kind};
+use crate::made_of::MadeOf;
+use crate::memory::Memory;
+use crate::rollout::Stage;
+use crate::stamp::{InputsId, Record};
+use crate::track::Track;
+
+/// A thing of the cluster, and the stamped object that controls it or that it is.
+///
+/// Read the track first, then the thing, and the stamped object last: then a roll-out that was
+/// complete before, of a generation that is still the same after, is one that the thing belongs to.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Sight {
+    /// The uid of the stamped object.
+    pub uid: String,
+    /// The generation of the stamped object.
+    pub generation: Option<i64>,
+    /// The id of the inputs that the stamped object carries.
+    pub inputs_id: Option<InputsId>,
+    /// Where the thing stands.
+    pub place: Place,
+}
+
+/// Where a thing stands.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Place {
+    /// It is the stamped object, which is as it was applied.
+    #[default]
+    Stamped,
+    /// It is the stamped object, and also what runs, which takes a while to follow.
+    Runs,
+    /// It is somewhere below.
+    Below {
+        /// The id of the inputs that came down with what it was made from: a ReplicaSet has it
+        /// together with its template.
+        inputs_id: Option<InputsId>,
+        /// The images that its containers name.
+        images: Vec<String>,
+    },
+}
+
+/// What is known of a running thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// The resource whose object controls it.
+    pub resource: String,
+    /// Which revision it is of.
+    pub revision: Revision,
+    /// What that revision is made of, if it is known.
+    pub made: Option<MadeOf>,
+    /// How far the newest revision is, if somebody looked.
+    pub rollout: Option<Stage>,
+}
+
+/// Which revision a thing is of.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Revision {
+    /// The one that was applied last.
+    Current,
+    /// One that was applied before.
+    Older,
+    /// Nothing proves which.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Track {
+    /// Says what a running thing is made of; `None` if its stamped object is none of this owner.
+    ///
+    /// `owner` is the owner's word (`workload` or `deliverable`); at most `limit` artifacts are told.
+    pub fn running(&self, sight: &Sight, owner: &str, limit: usize) -> Option<Running> {
+        let (resource, memory) = self.state.whose(&sight.uid)?;
+        let (revision, made) = match self.apply_of(resource, memory, sight) {
+            Ok(record) => {
+                let is_last = memory.last_apply() == Some(record);
+                let revision = if is_last {
+                    Revision::Current
+                } else {
+                    Revision::Older
+                };
+                let made = self.state.applied(resource, record, owner, limit);
+                (revision, Some(made))
+            }
+            Err(why) => (Revision::Unknown { why }, None),
+        };
+        let rollout = self.rollouts.get(resource);
+        let rollout = rollout.filter(|it| it.uid == sight.uid && it.stage != Stage::None);
+        Some(Running {
+            resource: resource.to_owned(),
+            revision,
+            made,
+            rollout: rollout.map(|it| it.stage.clone()),
+        })
+    }
+
+    /// Returns the apply that a thing comes from, or why nobody knows.
+    fn apply_of<'a>(
+        &self,
+        resource: &str,
+        memory: &'a Memory,
+        sight: &Sight,
+    ) -> Result<&'a Record, String> {
+        match &sight.place {
+            Place::Stamped => remembered(memory, sight, sight.inputs_id.as_ref()),
+            Place::Below {
+                inputs_id: Some(id),
+                images,
+            } => remembered(memory, sight, Some(id)).and_then(|it| fitting(it, images)),
+            Place::Runs
+            | Place::Below {
+                inputs_id: None, ..
+            } => {
+                let last = memory.last_apply();
+                let last = last.filter(|it| it.uid == sight.uid);
+                let last = last.filter(|it| Some(&it.inputs_id) == sight.inputs_id.as_ref());
+                last.filter(|it| self.has_rolled_out(resource, it, sight) || is_only(memory, it))
+                    .ok_or_else(|| self.why_unknown(resource))
+            }
+        }
+    }
+
+    /// Tells whether nothing else than an apply runs below its object.
+    fn has_rolled_out(&self, resource: &str, applied: &Record, sight: &Sight) -> bool {
+        let rollout = self.rollouts.get(resource);
+        let is_done = rollout.is_some_and(|it| {
+            let is_same = it.uid == sight.uid && it.generation == sight.generation;
+            is_same && it.stage == Stage::Done
+        });
+        is_done && applied.generation == sight.generation
+    }
+
+    fn why_unknown(&self, resource: &str) -> String {
+        let stage = self.rollouts.get(resource).map(|it| &it.stage);
+        let said = match stage {
+            Some(Stage::Progressing { why }) => format!("`{resource}` is being rolled out ({why})"),
+            Some(Stage::Failed { reason }) => {
+                format!("`{resource}` could not be rolled out ({reason})")
+            }
+            Some(Stage::Done) => format!("`{resource}` has just been changed"),
+            Some(Stage::None) | None => {
+                format!("nobody has seen what runs below the object of `{resource}`")
+            }
+        };
+        format!(
+            "{said}, and nothing says which revision this is of; ask again when it is rolled out"
+        )
+    }
+}
+
+fn remembered<'a>(
+    memory: &'a Memory,
+    sight: &Sight,
+    inputs_id: Option<&InputsId>,
+) -> Result<&'a Record, String> {
+    let Some(id) = inputs_id else {
+        return Err("it does not carry the id of its inputs: somebody else has written it".into());
+    };
+    let mut applies = memory.applies_to(&sight.uid);
+    applies
+        .find(|it| it.inputs_id == *id)
+        .ok_or_else(|| "the apply that it comes from is no longer remembered".into())
+}
+
+/// Refuses an apply whose images a pod does not name: somebody else has changed what it is made from.
+fn fitting<'a>(record: &'a Record, images: &[String]) -> Result<&'a Record, String> {
+    let given = record.inputs.values();
+    let given = given.filter(|it| it.kind() == Kind::Image);
+    let given: Vec<_> = given.map(Artifact::shown).collect();
+    let named = |image: &&str| images.iter().any(|it| it == image);
+    if given.is_empty() || images.is_empty() || given.iter().any(named) {
+        return Ok(record);
+    }
+    Err(format!(
+        "it was to run {}, but it runs {}: somebody else has changed that",
+        given.join(", "),
+        images.join(", ")
+    ))
+}
+
+/// Tells whether an object has never been anything else than what an apply made it.
+fn is_only(memory: &Memory, applied: &Record) -> bool {
+    applied.generation == Some(1) && memory.applies_to(&applied.uid).count() == 1
+}
