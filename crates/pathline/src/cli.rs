@@ -34,7 +34,7 @@ pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArg
 pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::server::{Secret, ServerArgs, ServerUrl};
-pub(crate) use self::subject::{OwnerName, Sought, Subject};
+pub(crate) use self::subject::{ObjectName, OwnerName, Sought, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 pub(crate) use self::token::{
     CreateTokenArgs, ListTokensArgs, RevokeTokenArgs, TokenArgs, TokenCommand,
@@ -173,7 +173,7 @@ pub(crate) enum Command {
     ///
     /// Sets up everything in a fresh directory: a sample repository, a manifest repository, and a Pathline of its own
     /// on free ports. Shows how a commit is fetched, tested, built, written to the manifest repository, delivered and
-    /// running; then makes a second one and shows that one arrive.
+    /// running; then makes a second one and waits for it with `pathline wait`.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
 

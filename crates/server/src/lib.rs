@@ -24,6 +24,7 @@ mod health;
 mod listen;
 mod metrics;
 mod names;
+mod objects;
 mod openapi;
 mod owners;
 mod refusal;

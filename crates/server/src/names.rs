@@ -40,7 +40,7 @@ pub(crate) fn check_label(what: &str, text: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses what can't be the name of `what`, of the kind that most objects have.
-fn check_subdomain(what: &str, text: &str) -> Result<(), Refusal> {
+pub(crate) fn check_subdomain(what: &str, text: &str) -> Result<(), Refusal> {
     check(what, text, 253, "-.")
 }
 

@@ -7,22 +7,25 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use pathline_blueprint::model::{Deliverable, Workload};
 use pathline_blueprint::owner::OwnerKind;
+use pathline_lineage::track;
 use serde::Deserialize;
+use serde_json::json;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use crate::Doors;
-use crate::api::{Owner, OwnerPage, OwnerSummary, example};
+use crate::api::{Owner, OwnerPage, example};
 use crate::extract::{Path, Query};
 use crate::names;
 use crate::openapi::refusals::{Guarded, MayMiss, Outdated, Picky};
 use crate::refusal::Refusal;
 
 /// How long the cluster may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which owners to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -155,8 +158,8 @@ async fn show(
     let ledger = doors.ledger()?;
     let object = get(doors, kind, name).await?;
     let summary = status::summary(kind, &object);
-    let track = ledger.track(&summary.owner.uid).await?;
-    let track = track.unwrap_or_default();
+    let known = ledger.track(&summary.owner.uid).await?;
+    let track = known.unwrap_or_default();
     Ok(Json(Owner {
         live: track.live().to_string(),
         live_generation: track.live_generation,
@@ -168,14 +171,30 @@ async fn show(
     }))
 }
 
+/// An owner as it is now, for those who wait for it.
+pub(crate) struct Found {
+    pub(crate) uid: String,
+    pub(crate) generation: i64,
+    /// The digest of what can change without a new generation.
+    pub(crate) marks: String,
+}
+
 /// Says who an owner is that is there now.
 pub(crate) async fn find(
     doors: &Doors,
     kind: OwnerKind,
     name: &names::OwnerName,
-) -> Result<OwnerSummary, Refusal> {
+) -> Result<Found, Refusal> {
     let object = get(doors, kind, name).await?;
-    Ok(status::summary(kind, &object))
+    let metadata = json!({
+        "labels": object.metadata.labels,
+        "annotations": object.metadata.annotations,
+    });
+    Ok(Found {
+        uid: object.uid().unwrap_or_default(),
+        generation: object.metadata.generation.unwrap_or_default(),
+        marks: track::marks(&metadata),
+    })
 }
 
 async fn get(

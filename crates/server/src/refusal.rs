@@ -73,6 +73,15 @@ impl Refusal {
         ))
     }
 
+    /// Says that the cluster does not show something to Pathline.
+    pub(crate) fn withheld(what: &str) -> Self {
+        let message = format!("the cluster does not let Pathline read {what}");
+        Self::new(StatusCode::FORBIDDEN, "withheld", message).with_hint(
+            "grant it `get` with a ClusterRole that has the label \
+             `pathline.dev/aggregate-to-controller: \"true\"`",
+        )
+    }
+
     pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             status,

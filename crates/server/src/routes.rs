@@ -14,8 +14,8 @@ use utoipa_axum::routes;
 use crate::bounds::Bounds;
 use crate::refusal::Refusal;
 use crate::{
-    Doors, artifacts, auth, bounds, health, metrics, openapi, owners, requests, stream, tokens,
-    wait,
+    Doors, artifacts, auth, bounds, health, metrics, objects, openapi, owners, requests, stream,
+    tokens, wait,
 };
 
 /// No request needs more than this.
@@ -58,6 +58,7 @@ fn reading() -> OpenApiRouter<Doors> {
         .routes(routes!(owners::show_workload))
         .routes(routes!(owners::list_deliverables))
         .routes(routes!(owners::show_deliverable))
+        .routes(routes!(objects::lineage))
         .routes(routes!(artifacts::contains))
         .routes(routes!(artifacts::show))
 }

@@ -3,6 +3,7 @@
 //! Whoever waits follows the owner's track in the ledger; nobody polls.
 
 mod asked;
+mod id;
 mod waiting;
 
 use std::convert::Infallible;
@@ -36,7 +37,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// server-sent events `state` tell where everything is whenever that changes; the last one decides.
 #[utoipa::path(
     get, path = "/workloads/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<i64>, Header, description = "The id of the last event that was seen", minimum = 0)),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
         Guarded, Picky, MayMiss, Crowded
@@ -57,7 +58,7 @@ pub(crate) async fn for_workload(
 /// As for a workload.
 #[utoipa::path(
     get, path = "/deliverables/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<i64>, Header, description = "The id of the last event that was seen", minimum = 0)),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
         Guarded, Picky, MayMiss, Crowded
@@ -118,7 +119,7 @@ fn stream(waiting: Waiting) -> Response {
         let waited = waiting.next().await.ok()?;
         let event = Event::default()
             .event("state")
-            .id(waited.generation.to_string())
+            .id(&waited.id)
             .json_data(&waited)
             .expect("the types of the API are JSON");
         let rest = (!waited.is_decided()).then_some(waiting);

@@ -10,6 +10,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   pathline lineage workload/hello                  what is it made of, down to its inputs
   pathline lineage deliverable/hello -n production
+  pathline lineage pod/hello-7d4b9c-x2xql          what is this very pod made of
   pathline lineage --contains source=8f1c2e7       where has this commit got to, everywhere
   pathline lineage registry.example/app@sha256:... what is it made of; who uses it
   pathline lineage image=registry.example/app:1    the same, by any reference
@@ -44,8 +45,8 @@ pub(crate) struct LineageArgs {
 /// What to ask a Pathline that runs.
 #[derive(Args, Debug)]
 pub(crate) struct AskArgs {
-    /// What to explain: workload/NAME, deliverable/NAME, image=REF, source=REV, a reference with a digest, or an
-    /// artifact id
+    /// What to explain: workload/NAME, deliverable/NAME, pod/NAME or another KIND/NAME of the cluster, image=REF,
+    /// source=REV, a reference with a digest, or an artifact id
     #[arg(value_name = "WHAT", required_unless_present = "contains")]
     pub(crate) subject: Option<Subject>,
 
@@ -55,7 +56,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "KIND=VALUE", conflicts_with = "subject")]
     pub(crate) contains: Option<Sought>,
 
-    /// The namespace of the workload or deliverable
+    /// The namespace of the workload, deliverable or other object
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
 

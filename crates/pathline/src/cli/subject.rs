@@ -11,6 +11,8 @@ use pathline_lineage::{ArtifactId, Kind};
 pub(crate) enum Subject {
     /// An owner, by its kind and name.
     Owner(OwnerName),
+    /// Another object of the cluster, such as a pod.
+    Object(ObjectName),
     /// A source or an image, by what people call it.
     Named(Sought),
     /// Anything, by the id of its content.
@@ -21,6 +23,14 @@ pub(crate) enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerName {
     pub(crate) kind: OwnerKind,
+    pub(crate) name: String,
+}
+
+/// An object in some namespace: `pod/hello-7d4b9`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ObjectName {
+    /// A word such as `pod`, or `KIND.VERSION.GROUP`.
+    pub(crate) kind: String,
     pub(crate) name: String,
 }
 
@@ -35,8 +45,8 @@ pub(crate) struct Sought {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ParseError {
     #[error(
-        "write workload/NAME, deliverable/NAME, image=REF, source=REV, a reference with a digest, or an artifact id of \
-         64 digits"
+        "write workload/NAME, deliverable/NAME, pod/NAME or another KIND/NAME, image=REF, source=REV, a reference with a \
+         digest, or an artifact id of 64 digits"
     )]
     Subject,
     #[error("write workload/NAME or deliverable/NAME")]
@@ -121,8 +131,29 @@ impl FromStr for Subject {
         if text.contains("@sha256:") || text.starts_with("sha256:") {
             return Ok(Self::Named(Sought::image(text)));
         }
-        let owner = text.parse().map(Self::Owner);
-        owner.map_err(|_: ParseError| ParseError::Subject)
+        if let Ok(owner) = text.parse() {
+            return Ok(Self::Owner(owner));
+        }
+        text.parse().map(Self::Object)
+    }
+}
+
+impl FromStr for ObjectName {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (kind, name) = text.split_once('/').ok_or(ParseError::Subject)?;
+        let is_plain = |text: &str, letter: fn(&u8) -> bool| {
+            let mark = |it: &u8| b".-".contains(it);
+            !text.is_empty() && text.bytes().all(|it| letter(&it) || mark(&it))
+        };
+        let is_kind = is_plain(kind, u8::is_ascii_alphanumeric);
+        let is_name = is_plain(name, |it| it.is_ascii_lowercase() || it.is_ascii_digit());
+        if !is_kind || !is_name {
+            return Err(ParseError::Subject);
+        }
+        let (kind, name) = (kind.to_owned(), name.to_owned());
+        Ok(Self { kind, name })
     }
 }
 
@@ -171,7 +202,33 @@ mod tests {
         };
         assert_eq!(parse("workload/hello"), hello(OwnerKind::Workload));
         assert_eq!(parse("Deliverables/hello"), hello(OwnerKind::Deliverable));
-        for wrong in ["hello", "pods/hello", "workload/", "workload/a/b", ""] {
+        for wrong in ["hello", "workload/", "workload/a/b", ""] {
+            assert_eq!(parse(wrong), Err(ParseError::Subject), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn other_objects_are_named_in_the_same_way() {
+        for (kind, name) in [
+            ("pod", "hello-7d4b9"),
+            ("Service.v1.serving.knative.dev", "a"),
+        ] {
+            let object = ObjectName {
+                kind: kind.to_owned(),
+                name: name.to_owned(),
+            };
+            assert_eq!(
+                parse(&format!("{kind}/{name}")),
+                Ok(Subject::Object(object))
+            );
+        }
+        for wrong in [
+            "pod/",
+            "/hello",
+            "pod/a/b",
+            "pod/Hello",
+            "example.com/app:1",
+        ] {
             assert_eq!(parse(wrong), Err(ParseError::Subject), "{wrong}");
         }
     }

@@ -61,16 +61,16 @@ impl ClientError {
     /// Returns what a server says that does not do what it was asked.
     pub(super) fn refused(status: StatusCode, body: &[u8], url: &Url, token_from: &str) -> Self {
         let problem = serde_json::from_slice::<Problem>(body).ok();
-        let (message, said) = match problem {
-            Some(Problem { error }) => (error.message, error.hint),
-            None => (format!("{url} answered {status}"), None),
+        let (code, message, said) = match problem {
+            Some(Problem { error }) => (error.code, error.message, error.hint),
+            None => (String::new(), format!("{url} answered {status}"), None),
         };
         let hint = match status {
             StatusCode::UNAUTHORIZED => Some(format!(
                 "the token came from {token_from}; `--token-file` or PATHLINE_TOKEN gives another one, and \
                  `pathline token create` on the machine of Pathline makes one"
             )),
-            StatusCode::FORBIDDEN => Some(format!(
+            StatusCode::FORBIDDEN if code != "withheld" => Some(format!(
                 "the token came from {token_from}; one with a larger scope is needed (`pathline token create --help`)"
             )),
             _ => said,

@@ -1,11 +1,12 @@
 //! `pathline lineage`: what is it made of, has it arrived?
 //!
-//! [`ask`] gets the answers of a Pathline that runs; [`owner`], [`artifact`] and [`carriers`] put them
-//! into words, purely; [`tree`] draws them.
+//! [`ask`] gets the answers of a Pathline that runs; [`owner`], [`object`], [`artifact`] and
+//! [`carriers`] put them into words, purely; [`tree`] draws them.
 
 mod artifact;
 mod ask;
 mod carriers;
+mod object;
 mod owner;
 #[cfg(test)]
 mod samples;

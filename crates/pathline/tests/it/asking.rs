@@ -167,6 +167,14 @@ async fn waiting_ends_when_it_is_true_and_when_it_cannot_be() -> Result<()> {
     let live = example.ask(&["wait", "workload/hello", "--for", &source, "--live"]);
     assert_eq!(live.status.code(), Some(0), "{}", stderr(&live));
     assert!(stdout(&live).contains("workload default/hello runs with what was asked for"));
+    let process = example.ask_json(&["lineage", "process/hello"])?;
+    assert_eq!(process["revision"], "current", "{process}");
+    assert_eq!(process["owner"]["kind"], "Deliverable", "{process}");
+    assert_eq!(process["above"], json!([]), "it was stamped itself");
+    assert_eq!(
+        made_of(&process["made"], "source")["passed"][0],
+        "manifests"
+    );
     let applied = example.ask(&["apply", "-f", "hello", "--wait"]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     let told = stdout(&applied);
@@ -332,6 +340,7 @@ fn what_nobody_knows_and_who_may_not_ask_are_told_apart() {
     };
     for arguments in [
         &["lineage", "workload/nobody"][..],
+        &["lineage", "pod/nobody"],
         &["lineage", "--contains", "source=0123456"],
         &["lineage", "image=nothing:1"],
         &["lineage", &"0a".repeat(32)],

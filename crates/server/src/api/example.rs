@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::{
     Artifact, ArtifactEntry, Carrier, Change, Contains, CreatedToken, Derivation, Edge, Made,
-    MadeNow, Making, NewToken, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary,
-    PathStep, Position, Ready, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
+    MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef,
+    OwnerSummary, PathStep, Position, Ready, RevisionState, TemplateVersion, Token, TokenList, Use,
+    WaitState, Waited,
 };
 
 pub(crate) fn owner_page() -> OwnerPage {
@@ -246,11 +247,35 @@ fn time() -> Timestamp {
     Timestamp::from_second(1_800_000_000).expect("a time in 2027")
 }
 
+/// A pod of a revision that is on its way out.
+pub(crate) fn object_lineage() -> ObjectLineage {
+    let object = |kind: &str, name: &str| ObjectName {
+        kind: kind.to_owned(),
+        api_version: Some(if kind == "Pod" { "v1" } else { "apps/v1" }.to_owned()),
+        namespace: Some("dev".to_owned()),
+        name: name.to_owned(),
+    };
+    ObjectLineage {
+        object: object("Pod", "web-6b7f9c-x2xql"),
+        above: vec![
+            object("ReplicaSet", "web-6b7f9c"),
+            object("Deployment", "web"),
+        ],
+        owner: owner_ref(),
+        resource: "deployer".to_owned(),
+        revision: RevisionState::Older,
+        why: None,
+        made: owner().outputs.pop(),
+        rollout: Some("1 of 2 pods are ready".to_owned()),
+    }
+}
+
 /// Somebody waits for debug, which has come as far as the image.
 pub(crate) fn waited() -> Waited {
     Waited {
         state: WaitState::Waiting,
         generation: 2,
+        id: "2-1".to_owned(),
         positions: vec![Position {
             wish: "param:debug=on".to_owned(),
             input: "param:debug".to_owned(),

@@ -12,6 +12,10 @@ pub struct Waited {
     pub state: WaitState,
     /// The generation that the owner had when the waiting began.
     pub generation: i64,
+    /// What was learned so far, in short. Send it as `Last-Event-ID` with the next question: without,
+    /// something that was there and is gone looks as if it were still to come.
+    #[serde(default)]
+    pub id: String,
     /// Where each thing is that was asked for; empty where the answer is no, or proof is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<Position>,
@@ -79,10 +83,11 @@ pub struct Mend {
 
 impl Waited {
     /// Returns what a verdict says.
-    pub(crate) fn new(verdict: Verdict, generation: i64, notes: Vec<String>) -> Self {
+    pub(crate) fn new(verdict: Verdict, generation: i64, id: String, notes: Vec<String>) -> Self {
         let mut waited = Self {
             state: WaitState::Waiting,
             generation,
+            id,
             positions: Vec::new(),
             never: None,
             mend: Vec::new(),
@@ -109,11 +114,12 @@ impl Waited {
     }
 
     /// Says that the owner was deleted.
-    pub(crate) fn gone(generation: i64, owner: &str) -> Self {
+    pub(crate) fn gone(generation: i64, id: String, owner: &str) -> Self {
         let message = format!("the {owner} was deleted; apply it again and wait again");
         Self {
             state: WaitState::Never,
             generation,
+            id,
             positions: Vec::new(),
             never: Some(Impossible {
                 reason: "gone".to_owned(),

@@ -35,6 +35,9 @@ pub(crate) struct Reading;
 /// What a route answers about a thing that may not be there.
 pub(crate) struct MayMiss;
 
+/// What a route answers about things that the cluster may not show to Pathline.
+pub(crate) struct Withheld;
+
 impl IntoResponses for Guarded {
     fn responses() -> Responses {
         let unknown = Refusal::unauthorized("token-missing", "this needs a token");
@@ -73,6 +76,13 @@ impl IntoResponses for MayMiss {
     fn responses() -> Responses {
         let refusal = Refusal::not_found("there is no workload `web` in namespace `dev`");
         one("There is no such thing", &refusal)
+    }
+}
+
+impl IntoResponses for Withheld {
+    fn responses() -> Responses {
+        let refusal = Refusal::withheld("pods in namespace `dev`");
+        one("The cluster does not show it to Pathline", &refusal)
     }
 }
 

@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use pathline_lineage::wait::{Options, Wish};
 use utoipa::IntoParams;
 
+use super::id::WaitId;
 use crate::refusal::Refusal;
 
 /// The most things one may wait for at once.
@@ -31,7 +32,7 @@ pub(crate) struct Asked {
     #[param(required = false, minimum = 0, maximum = 600)]
     timeout: u64,
     #[param(ignore)]
-    since: Option<i64>,
+    before: Option<WaitId>,
 }
 
 impl Asked {
@@ -42,7 +43,7 @@ impl Asked {
             live: false,
             accept_assumed: false,
             timeout: 30,
-            since: last_seen(headers)?,
+            before: last_seen(headers)?,
         };
         for (name, value) in query {
             match name.as_str() {
@@ -76,11 +77,18 @@ impl Asked {
 
     /// Returns what is enough; `generation` is what the owner has now.
     pub(super) fn options(&self, generation: i64) -> Options {
+        let since = self.before.as_ref().map(|before| before.generation);
         Options {
             live: self.live,
             accept_assumed: self.accept_assumed,
-            since_generation: Some(self.since.unwrap_or(generation).min(generation)),
+            since_generation: Some(since.unwrap_or(generation).min(generation)),
         }
+    }
+
+    /// Returns which of the wishes had been carried when the waiting was broken off.
+    pub(super) fn carried(&self) -> &[bool] {
+        let before = self.before.as_ref();
+        before.map_or(&[], |before| before.carried.as_slice())
     }
 
     pub(super) fn timeout(&self) -> Duration {
@@ -106,12 +114,11 @@ fn seconds(value: &str) -> Result<u64, Refusal> {
     })
 }
 
-fn last_seen(headers: &HeaderMap) -> Result<Option<i64>, Refusal> {
+fn last_seen(headers: &HeaderMap) -> Result<Option<WaitId>, Refusal> {
     let Some(given) = headers.get("last-event-id") else {
         return Ok(None);
     };
     let read = given.to_str().ok().and_then(|text| text.parse().ok());
-    read.filter(|id| *id >= 0).map(Some).ok_or_else(|| {
-        Refusal::bad_request("Last-Event-ID: the id of an event is expected, a number")
-    })
+    let refused = || Refusal::bad_request("Last-Event-ID: the `id` of an answer is expected");
+    read.map(Some).ok_or_else(refused)
 }

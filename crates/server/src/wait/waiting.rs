@@ -8,6 +8,7 @@ use pathline_lineage::wait::Waiter;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::asked::Asked;
+use super::id::WaitId;
 use crate::Doors;
 use crate::api::Waited;
 use crate::auth::{Caller, Stay};
@@ -21,7 +22,11 @@ pub(super) struct Waiting {
     tracks: watch::Receiver<Option<Arc<Track>>>,
     waiter: Waiter,
     generation: i64,
-    owner: String,
+    doors: Doors,
+    kind: OwnerKind,
+    name: OwnerName,
+    /// The labels and annotations for which nothing has been recorded yet.
+    unmarked: Option<String>,
     was_known: bool,
     told: Option<Waited>,
     _room: OwnedSemaphorePermit,
@@ -42,13 +47,16 @@ impl Waiting {
         let stay = Stay::begin(doors, caller).await?;
         let found = owners::find(doors, kind, name).await?;
         let options = asked.options(found.generation);
-        let tracks = doors.ledger()?.follow(&found.owner.uid).await?;
+        let tracks = doors.ledger()?.follow(&found.uid).await?;
         Ok(Self {
             stay,
             tracks,
-            waiter: Waiter::new(wishes, options),
+            waiter: Waiter::new(wishes, options).remembering(asked.carried()),
             generation: options.since_generation.unwrap_or(found.generation),
-            owner: format!("{} {}/{}", kind.noun(), name.namespace, name.name),
+            doors: doors.clone(),
+            kind,
+            name: name.clone(),
+            unmarked: Some(found.marks),
             was_known: false,
             told: None,
             _room: room,
@@ -59,7 +67,12 @@ impl Waiting {
     pub(super) async fn next(&mut self) -> Result<Waited, Refusal> {
         loop {
             self.stay.check().await?;
-            let waited = self.look();
+            let track = self.tracks.borrow_and_update().clone();
+            let waited = match track {
+                Some(track) => self.look(&track).await?,
+                None if self.was_known => self.gone(),
+                None => self.look_at(&unseen()),
+            };
             if self.told.as_ref() != Some(&waited) {
                 self.told = Some(waited.clone());
                 return Ok(waited);
@@ -74,22 +87,60 @@ impl Waiting {
         }
     }
 
-    fn look(&mut self) -> Waited {
-        let track = self.tracks.borrow_and_update().clone();
-        match track {
-            None if self.was_known => Waited::gone(self.generation, &self.owner),
-            None => {
-                let nothing = Track {
-                    generation: i64::MIN,
-                    ..Track::default()
-                };
-                Waited::new(self.waiter.look(&nothing), self.generation, Vec::new())
-            }
-            Some(track) => {
-                self.was_known = true;
-                let verdict = self.waiter.look(&track);
-                Waited::new(verdict, self.generation, self.waiter.notes(&track))
-            }
+    async fn look(&mut self, track: &Track) -> Result<Waited, Refusal> {
+        self.was_known = true;
+        if self.is_early(track).await? {
+            return Ok(self.look_at(&unseen()));
         }
+        Ok(self.look_at(track))
+    }
+
+    /// Tells whether the engine has not looked at the owner as it was when the waiting began. A
+    /// change of labels gives no new generation, so their digest says it; and if they have changed
+    /// again since, the newest count.
+    async fn is_early(&mut self, track: &Track) -> Result<bool, Refusal> {
+        let Some(wanted) = &self.unmarked else {
+            return Ok(false);
+        };
+        let is_said = !track.marks.is_empty();
+        let is_same = track.generation == self.generation;
+        let mut is_early = is_said && is_same && track.marks != *wanted;
+        if is_early {
+            let found = owners::find(&self.doors, self.kind, &self.name).await?;
+            is_early = found.uid == track.uid && found.marks != track.marks;
+        }
+        if !is_early {
+            self.unmarked = None;
+        }
+        Ok(is_early)
+    }
+
+    fn look_at(&mut self, track: &Track) -> Waited {
+        let verdict = self.waiter.look(track);
+        let notes = self.waiter.notes(track);
+        Waited::new(verdict, self.generation, self.id(), notes)
+    }
+
+    fn gone(&self) -> Waited {
+        let OwnerName { namespace, name } = &self.name;
+        let owner = format!("{} {namespace}/{name}", self.kind.noun());
+        Waited::gone(self.generation, self.id(), &owner)
+    }
+
+    /// Returns what another wait needs to know to go on where this one is.
+    fn id(&self) -> String {
+        let id = WaitId {
+            generation: self.generation,
+            carried: self.waiter.carried().to_vec(),
+        };
+        id.to_string()
+    }
+}
+
+/// Returns what is known of an owner that nobody has looked at.
+fn unseen() -> Track {
+    Track {
+        generation: i64::MIN,
+        ..Track::default()
     }
 }

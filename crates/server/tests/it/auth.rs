@@ -5,11 +5,12 @@ use pathline_ledger::Scope;
 
 use crate::world::World;
 
-const GUARDED: [(&str, Scope); 9] = [
+const GUARDED: [(&str, Scope); 10] = [
     ("/workloads", Scope::Read),
     ("/workloads/dev/web", Scope::Read),
     ("/deliverables", Scope::Read),
     ("/deliverables/dev/web", Scope::Read),
+    ("/objects/dev/pod/web-0/lineage", Scope::Read),
     ("/artifacts?contains=source:abc", Scope::Read),
     ("/artifacts/0", Scope::Read),
     ("/stream", Scope::Read),

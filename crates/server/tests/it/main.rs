@@ -7,6 +7,7 @@ mod first_token;
 mod health;
 mod listen;
 mod metrics;
+mod objects;
 mod openapi;
 mod owners;
 mod serve;

@@ -67,6 +67,7 @@ async fn document_lists_every_route_with_its_scope_parameters_and_answers() {
     GET /deliverables/{namespace}/{name}/wait (read) ["namespace", "name", "for", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 404 429 503
     GET /healthz (open) [] -> 200
     GET /metrics (open) [] -> 200
+    GET /objects/{namespace}/{kind}/{name}/lineage (read) ["namespace", "kind", "name"] -> 200 400 401 403 404 503
     GET /openapi.json (open) [] -> 200
     GET /readyz (open) [] -> 200 503
     GET /stream (read) ["after", "Last-Event-ID"] -> 200 400 401 410 429 503

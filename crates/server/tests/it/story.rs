@@ -34,10 +34,21 @@ pub(crate) fn source() -> Artifact {
 
 /// Records it for the owner with this uid; returns what was recorded of it.
 pub(crate) async fn record(ledger: &Ledger, uid: &str) -> Track {
-    let (state, derivations) = tell();
+    record_from(ledger, uid, &source(), "").await
+}
+
+/// Records it with another source, for an owner with these labels and annotations, in short.
+pub(crate) async fn record_from(
+    ledger: &Ledger,
+    uid: &str,
+    source: &Artifact,
+    marks: &str,
+) -> Track {
+    let (state, derivations) = tell(source);
     let track = Track {
         uid: uid.to_owned(),
         generation: 1,
+        marks: marks.to_owned(),
         state,
         ..Track::default()
     };
@@ -58,7 +69,7 @@ pub(crate) async fn record(ledger: &Ledger, uid: &str) -> Track {
     track
 }
 
-fn tell() -> (State, Vec<Derivation>) {
+fn tell(source: &Artifact) -> (State, Vec<Derivation>) {
     let resource = |name: &str, upstream: &[&str], reads: &[&str]| Resource {
         name: name.to_owned(),
         upstream: names(upstream),
@@ -77,11 +88,11 @@ fn tell() -> (State, Vec<Derivation>) {
     let debug = Artifact::param("debug", &json!("on"));
     state.own(BTreeMap::from([("param:debug".to_owned(), debug.clone())]));
     let from = BTreeMap::from([
-        (Origin::resource("source-cloner"), source()),
+        (Origin::resource("source-cloner"), source.clone()),
         (Origin::owner("param:debug"), debug),
     ]);
     let made = [
-        make(&mut state, "source-cloner", BTreeMap::new(), &source()),
+        make(&mut state, "source-cloner", BTreeMap::new(), source),
         make(&mut state, "image-builder", from, &image()),
     ];
     (state, made.into())

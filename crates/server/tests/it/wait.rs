@@ -4,11 +4,14 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use futures::StreamExt;
 use jiff::Timestamp;
-use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use pathline_blueprint::model::Workload;
 use pathline_ledger::Scope;
+use pathline_lineage::Artifact;
 use pathline_server::api::{WaitState, Waited};
 use pathline_server::{Doors, app};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -38,11 +41,24 @@ impl Scene {
         story::record(&self.world.ledger, &self.uid).await;
     }
 
+    async fn record_source(&self, revision: &str) {
+        let source = Artifact::source("https://git.example/web", Some(revision));
+        story::record_from(&self.world.ledger, &self.uid, &source, "").await;
+    }
+
     async fn wait(&self, query: &str) -> Answer {
         let path = format!("/workloads/dev/web/wait?{query}");
         timeout(LIMIT, self.world.get(&path, &self.token))
             .await
             .expect("an answer")
+    }
+
+    /// Asks again, with what was learned before.
+    async fn go_on(&self, query: &str, id: &str) -> Waited {
+        let request = Request::get(format!("/workloads/dev/web/wait?{query}"));
+        let request = request.header("last-event-id", id);
+        let answer = self.world.send(request, Some(&self.token), Body::empty());
+        read(&timeout(LIMIT, answer).await.expect("an answer"))
     }
 
     async fn stream(&self, query: &str) -> States {
@@ -137,6 +153,90 @@ async fn what_cannot_happen_is_told_at_once_with_the_reason() {
         .unwrap();
     let last = states.next().await.unwrap();
     assert_eq!(last.never.unwrap().reason, "gone");
+}
+
+#[tokio::test]
+async fn what_was_carried_once_is_remembered_by_who_comes_back() {
+    let scene = Scene::new().await;
+    scene.record_source("aaaaaaaa").await;
+    // It is there, and nobody knows yet whether it runs.
+    let query = "for=source=aaaaaaaa&live=true&timeout=0";
+    let mut states = scene.stream(query).await;
+    let before = states.next().await.unwrap();
+    let polled = read(&scene.wait(query).await);
+    assert_eq!((before.id.as_str(), polled.id.as_str()), ("1-1", "1-1"));
+    drop(states);
+
+    // While nobody waits, another one takes its place.
+    scene.record_source("bbbbbbbb").await;
+
+    let forgetful = read(&scene.wait(query).await);
+    assert_eq!(
+        forgetful.state,
+        WaitState::Waiting,
+        "it may be still to come"
+    );
+    let waited = scene.go_on(query, &before.id).await;
+    assert_eq!(waited.never.unwrap().reason, "superseded");
+    let waited = scene.go_on("for=source=cccccccc&timeout=0", "1").await;
+    assert_eq!(waited.state, WaitState::Waiting, "it was never there");
+}
+
+#[tokio::test]
+async fn labels_that_nobody_has_looked_at_are_waited_for() {
+    let scene = Scene::new().await;
+    let client = scene.world.cluster.as_ref().unwrap().client();
+    let api = Api::<Workload>::namespaced(client, "dev");
+    let before = marks(&api.get("web").await.unwrap());
+    let patch = Patch::Merge(json!({"metadata": {"labels": {"tested": "yes"}}}));
+    let patched = api.patch("web", &PatchParams::default(), &patch).await;
+    let patched = patched.unwrap();
+    assert_eq!(patched.metadata.generation, Some(1), "no new generation");
+    let (ledger, uid) = (&scene.world.ledger, &scene.uid);
+    story::record_from(ledger, uid, &story::source(), &before).await;
+
+    let query = "for=current&timeout=600";
+    let mut states = scene.stream(query).await;
+    let early = states.next().await.unwrap();
+    assert_eq!(early.state, WaitState::Waiting, "{early:?}");
+
+    story::record_from(ledger, uid, &story::source(), &marks(&patched)).await;
+    let last = states.next().await.unwrap();
+    assert_eq!(last.state, WaitState::Holds, "{last:?}");
+}
+
+fn marks(workload: &Workload) -> String {
+    let metadata = serde_json::to_value(&workload.metadata).expect("metadata is JSON");
+    pathline_lineage::track::marks(&metadata)
+}
+
+/// Keeps the clock from moving: it only does while nothing else can be done. In case that something
+/// waits for it after all, lets it run after a while.
+async fn hold_the_clock() {
+    let real = std::time::Instant::now();
+    while real.elapsed() < LIMIT {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(Duration::from_secs(3600)).await;
+}
+
+#[tokio::test]
+async fn answers_follow_the_event_and_no_time_passes() {
+    let scene = Scene::new().await;
+    let query = "for=param:debug=on&for=source=def567&timeout=600";
+    let mut states = scene.stream(query).await;
+    states.next().await.unwrap();
+    tokio::time::pause();
+    let clock = tokio::spawn(hold_the_clock());
+    let before = tokio::time::Instant::now();
+
+    let (polled, ()) = tokio::join!(scene.wait(query), scene.record());
+    let told = states.next().await.unwrap();
+
+    assert_eq!(before.elapsed(), Duration::ZERO, "nobody looked at a clock");
+    assert_eq!(read(&polled).state, WaitState::Holds);
+    assert_eq!(told.state, WaitState::Holds);
+    clock.abort();
 }
 
 #[tokio::test]

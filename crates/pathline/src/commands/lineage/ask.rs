@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use pathline_lineage::ArtifactId;
-use pathline_server::api::{ArtifactEntry, Contains, Owner};
+use pathline_server::api::{ArtifactEntry, Contains, ObjectLineage, Owner, RevisionState};
 
 use super::artifact::Explained;
 use super::words::columns;
-use super::{carriers, owner};
-use crate::cli::{AskArgs, OwnerName, Sought, Subject};
+use super::{carriers, object, owner};
+use crate::cli::{AskArgs, ObjectName, OwnerName, Sought, Subject};
 use crate::client::{Client, ClientError};
 use crate::output::{Format, print_data, say};
 use crate::report::{Exit, Failure};
@@ -27,6 +27,9 @@ pub(super) async fn run(args: &AskArgs) -> Result<Exit, Failure> {
         (Some(sought), _) => contains(&client, sought, format).await,
         (None, Some(Subject::Owner(owner))) => {
             explain_owner(&client, owner, &args.namespace, format).await
+        }
+        (None, Some(Subject::Object(name))) => {
+            explain_object(&client, name, &args.namespace, format).await
         }
         (None, Some(Subject::Named(sought))) => explain_named(&client, sought, format).await,
         (None, Some(Subject::Id(id))) => explain(&client, [*id].into(), format).await,
@@ -47,6 +50,21 @@ async fn explain_owner(
         Exit::No
     } else {
         Exit::Yes
+    })
+}
+
+async fn explain_object(
+    client: &Client,
+    name: &ObjectName,
+    namespace: &str,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let path = ["objects", namespace, &name.kind, &name.name, "lineage"];
+    let found: ObjectLineage = client.get(&path, &[]).await?;
+    print_data(format, &found, |out| object::write(&found, columns(), out))?;
+    Ok(match found.revision {
+        RevisionState::Current | RevisionState::Older => Exit::Yes,
+        RevisionState::Unknown => Exit::Unknown,
     })
 }
 

@@ -17,7 +17,8 @@ pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::R
     }
     for output in &owner.outputs {
         writeln!(out)?;
-        tree(owner, output).draw(columns, out)?;
+        let kind = &owner.summary.owner.kind;
+        tree(kind, &|it| shown(owner, it), output).draw(columns, out)?;
     }
     write_inputs(owner, columns, out)?;
     write_trouble(owner, out)?;
@@ -37,18 +38,20 @@ fn write_head(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn tree(owner: &Owner, made: &Made) -> Node {
+/// Returns the tree of what something is made of. `kind` is that of the owner, and `shown` says how
+/// an artifact is called.
+pub(super) fn tree(kind: &str, shown: &dyn Fn(&Artifact) -> String, made: &Made) -> Node {
     let mut notes: Vec<_> = made.evidence.map(proof).into_iter().collect();
-    let from = passage(owner, &made.passed);
+    let from = passage(kind, &made.passed);
     notes.extend(from.map(|from| (SOFT, from)));
     if made.cut {
         notes.push((SOFT, "and more below, left out".to_owned()));
     }
     Node {
         label: label(&made.artifact),
-        value: shown(owner, &made.artifact),
+        value: shown(&made.artifact),
         notes,
-        below: made.from.iter().map(|below| tree(owner, below)).collect(),
+        below: made.from.iter().map(|it| tree(kind, shown, it)).collect(),
     }
 }
 
@@ -68,9 +71,9 @@ fn shown(owner: &Owner, artifact: &Artifact) -> String {
 }
 
 /// Says who gave or made something, and who handed it on as it was.
-fn passage(owner: &Owner, passed: &[String]) -> Option<String> {
+fn passage(kind: &str, passed: &[String]) -> Option<String> {
     let (first, others) = passed.split_first()?;
-    let kind = owner.summary.owner.kind.to_ascii_lowercase();
+    let kind = kind.to_ascii_lowercase();
     let origin = if *first == kind {
         format!("given by the {kind}")
     } else {

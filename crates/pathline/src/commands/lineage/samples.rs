@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pathline_lineage::Artifact as Content;
-use pathline_server::api::{Artifact, Contains, Owner};
+use pathline_server::api::{Artifact, Contains, ObjectLineage, Owner};
 use serde_json::{Value, json};
 
 use super::artifact::Explained;
@@ -15,6 +15,22 @@ pub(super) fn plain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Str
     let mut plain = anstream::StripStream::new(Vec::new());
     write(&mut plain).expect("memory takes it");
     String::from_utf8(plain.into_inner()).expect("it is text")
+}
+
+/// A pod of a revision that is on its way out.
+pub(super) fn old_pod() -> ObjectLineage {
+    let object =
+        |kind: &str, name: &str| json!({"kind": kind, "namespace": "default", "name": name});
+    let answer = json!({
+        "object": object("Pod", "hello-7d4b9c-x2xql"),
+        "above": [object("ReplicaSet", "hello-7d4b9c"), object("Deployment", "hello")],
+        "owner": {"kind": "Workload", "namespace": "default", "name": "hello", "uid": "u1"},
+        "resource": "manifest",
+        "revision": "older",
+        "made": owner_json()["outputs"][0],
+        "rollout": "1 of 2 pods are ready",
+    });
+    serde_json::from_value(answer).expect("the types of the API read it")
 }
 
 fn json_of(content: &Content) -> Value {

@@ -28,7 +28,7 @@ impl Ending {
     }
 
     /// Says that it has happened.
-    pub(super) fn write(&self, request: &Request, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, request: &Request, out: &mut dyn Write) -> io::Result<()> {
         let verb = if request.live {
             "runs with"
         } else {
@@ -112,6 +112,7 @@ mod tests {
         Waited {
             state,
             generation: 2,
+            id: "2".to_owned(),
             positions: vec![Position {
                 wish: "param:debug=on".to_owned(),
                 input: "param:debug".to_owned(),

@@ -1,0 +1,242 @@
+//! From an object up its controllers to what was stamped.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, TypeMeta};
+use kube::{Client, ResourceExt};
+use pathline_blueprint::model::API_VERSION;
+use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::stamp::{INPUTS_ANNOTATION, RESOURCE_NAME_LABEL};
+use pathline_lineage::InputsId;
+use pathline_lineage::rollout::{self, OwnerReference, Step};
+use pathline_lineage::running::{Place, Sight};
+
+use super::kinds;
+use crate::api::{ObjectName, OwnerRef};
+use crate::owners::PATIENCE;
+use crate::refusal::Refusal;
+
+/// An object, what controls it, and whose all of it is.
+pub(super) struct Way {
+    pub(super) owner: OwnerRef,
+    /// From the object that was asked about up to the one that was stamped, in the order in which
+    /// they were read.
+    objects: Vec<DynamicObject>,
+}
+
+/// What is known of one object on the way.
+struct Known {
+    step: Step<OwnerRef>,
+    object: DynamicObject,
+}
+
+/// Follows the controllers of an object up to what was stamped for an owner.
+pub(super) async fn climb(
+    client: &Client,
+    namespace: &str,
+    resource: &ApiResource,
+    name: &str,
+) -> Result<Way, Refusal> {
+    let asked = read(client, namespace, resource, name).await?;
+    let asked = asked.ok_or_else(|| {
+        let kind = &resource.kind;
+        Refusal::not_found(format!(
+            "there is no {kind} `{name}` in namespace `{namespace}`"
+        ))
+    })?;
+    let first = asked.uid().unwrap_or_default();
+    let mut known = BTreeMap::from([(first.clone(), Known::new(asked, namespace))]);
+    loop {
+        let step = |uid: &str| known.get(uid).map_or(Step::End, |it| it.step.clone());
+        let (way, owner) = rollout::climb(&first, step);
+        if let Some(owner) = owner {
+            let objects = way.iter().filter_map(|uid| known.remove(uid));
+            return Ok(Way {
+                owner,
+                objects: objects.map(|it| it.object).collect(),
+            });
+        }
+        let unread = way.iter().rev().find(|uid| !known.contains_key(*uid));
+        let reference = unread.and_then(|uid| known.values().find_map(|it| it.leads_to(uid)));
+        let Some(reference) = reference.cloned() else {
+            return Err(nobodys(&known, &way));
+        };
+        let above = read_reference(client, namespace, &reference).await?;
+        known.insert(reference.uid, Known::new(above, namespace));
+    }
+}
+
+/// Asks the cluster for something that may not be there, or may not be read.
+pub(super) async fn ask<T>(
+    what: &str,
+    asked: impl Future<Output = kube::Result<T>>,
+) -> Result<Option<T>, Refusal> {
+    let answered = tokio::time::timeout(PATIENCE, asked).await;
+    let answered = answered.map_err(|_| Refusal::unavailable("the cluster does not answer"))?;
+    match answered {
+        Ok(answered) => Ok(Some(answered)),
+        Err(kube::Error::Discovery(_)) => Ok(None),
+        Err(kube::Error::Api(status)) if status.code == StatusCode::NOT_FOUND.as_u16() => Ok(None),
+        Err(kube::Error::Api(status)) if status.code == StatusCode::FORBIDDEN.as_u16() => {
+            Err(Refusal::withheld(what))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn read(
+    client: &Client,
+    namespace: &str,
+    resource: &ApiResource,
+    name: &str,
+) -> Result<Option<DynamicObject>, Refusal> {
+    let api = Api::<DynamicObject>::namespaced_with(client.clone(), namespace, resource);
+    let what = format!("{} in namespace `{namespace}`", resource.plural);
+    let mut object = ask(&what, api.get(name)).await?;
+    if let Some(object) = &mut object {
+        object.types = Some(TypeMeta {
+            api_version: resource.api_version.clone(),
+            kind: resource.kind.clone(),
+        });
+    }
+    Ok(object)
+}
+
+async fn read_reference(
+    client: &Client,
+    namespace: &str,
+    reference: &OwnerReference,
+) -> Result<DynamicObject, Refusal> {
+    let OwnerReference {
+        api_version,
+        kind,
+        name,
+        uid,
+    } = reference;
+    let types = TypeMeta {
+        api_version: api_version.clone(),
+        kind: kind.clone(),
+    };
+    let resource = match GroupVersionKind::try_from(&types) {
+        Ok(gvk) => kinds::resolve(client, &gvk).await?,
+        Err(_) => None,
+    };
+    let object = match resource {
+        Some(resource) => read(client, namespace, &resource, name).await?,
+        None => None,
+    };
+    let object = object.filter(|it| it.uid().as_ref() == Some(uid));
+    object.ok_or_else(|| {
+        let message = format!("{kind} `{name}`, which controls it, is no longer there");
+        Refusal::not_found(message).with_hint("what has lost its controller is removed in a moment")
+    })
+}
+
+/// Says that nothing was stamped, and where the search has ended.
+fn nobodys(known: &BTreeMap<String, Known>, way: &[String]) -> Refusal {
+    let top = way.iter().rev().find_map(|uid| known.get(uid));
+    let top = top.map(|it| name_of(&it.object));
+    let top = top.map_or_else(String::new, |it| {
+        format!(": nobody controls {}/{}", it.kind, it.name)
+    });
+    let message = format!("it was stamped for no workload and no deliverable{top}");
+    Refusal::not_found(message).with_hint(
+        "only what a supply chain or delivery of Pathline made is known; for what others applied \
+         from a repository, ask for its commit: `pathline lineage --contains source=REV`",
+    )
+}
+
+impl Known {
+    fn new(object: DynamicObject, namespace: &str) -> Self {
+        let mut references = object.owner_references().iter();
+        let controller = references.find(|it| it.controller == Some(true));
+        let step = controller.map_or(Step::End, |it| {
+            let ours = OwnerKind::ALL.iter().any(|kind| kind.name() == it.kind);
+            if ours && it.api_version == API_VERSION {
+                return Step::Stamped(OwnerRef {
+                    kind: it.kind.clone(),
+                    namespace: namespace.to_owned(),
+                    name: it.name.clone(),
+                    uid: it.uid.clone(),
+                });
+            }
+            Step::ControlledBy(OwnerReference {
+                api_version: it.api_version.clone(),
+                kind: it.kind.clone(),
+                name: it.name.clone(),
+                uid: it.uid.clone(),
+            })
+        });
+        Self { step, object }
+    }
+
+    fn leads_to(&self, uid: &str) -> Option<&OwnerReference> {
+        match &self.step {
+            Step::ControlledBy(reference) if reference.uid == uid => Some(reference),
+            _ => None,
+        }
+    }
+}
+
+impl Way {
+    /// Returns what lineage wants to know of the object.
+    pub(super) fn sight(&self) -> Sight {
+        let Some((stamped, below)) = self.objects.split_last() else {
+            return Sight::default();
+        };
+        let runs = ["Pod", "Process"].contains(&name_of(stamped).kind.as_str());
+        let place = match below.first() {
+            None if runs => Place::Runs,
+            None => Place::Stamped,
+            Some(asked) => Place::Below {
+                inputs_id: below.iter().find_map(inputs_id),
+                images: images(asked),
+            },
+        };
+        Sight {
+            uid: stamped.uid().unwrap_or_default(),
+            generation: stamped.metadata.generation,
+            inputs_id: inputs_id(stamped),
+            place,
+        }
+    }
+
+    /// Returns the resource that the stamped object says it was stamped for.
+    pub(super) fn resource(&self) -> String {
+        let stamped = self.objects.last();
+        let resource = stamped.and_then(|it| it.labels().get(RESOURCE_NAME_LABEL));
+        resource.cloned().unwrap_or_default()
+    }
+
+    /// Returns the name of the object, and the names of what controls it.
+    pub(super) fn names(&self) -> (ObjectName, Vec<ObjectName>) {
+        let mut names = self.objects.iter().map(name_of);
+        let asked = names.next().expect("the object itself was read");
+        (asked, names.collect())
+    }
+}
+
+fn name_of(object: &DynamicObject) -> ObjectName {
+    let types = object.types.clone().unwrap_or_default();
+    ObjectName {
+        kind: types.kind,
+        api_version: Some(types.api_version),
+        namespace: object.namespace(),
+        name: object.name_any(),
+    }
+}
+
+fn inputs_id(object: &DynamicObject) -> Option<InputsId> {
+    let id = object.annotations().get(INPUTS_ANNOTATION)?;
+    Some(InputsId::read(id.clone()))
+}
+
+/// Returns the images that the containers of a pod name.
+fn images(pod: &DynamicObject) -> Vec<String> {
+    let spec = &pod.data["spec"];
+    let lists = ["containers", "initContainers"].map(|list| spec[list].as_array());
+    let containers = lists.into_iter().flatten().flatten();
+    let images = containers.filter_map(|it| it["image"].as_str());
+    images.map(str::to_owned).collect()
+}

@@ -1,0 +1,198 @@
+//! The same on a real API server, with its controllers and a stand-in for kubelets.
+
+use anyhow::{Context, Result};
+use axum::body::Body;
+use axum::http::Request;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
+use kube::api::ListParams;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::wait::await_condition;
+use kube::{Api, Config, ResourceExt};
+use pathline_engine::{Connection, Engine, Options, crds};
+use pathline_ledger::Scope;
+use pathline_server::api::{Made, ObjectLineage, RevisionState, Waited};
+use pathline_server::app;
+use pathline_testkit::kube::{Binaries, Crash, Kubelets, RealCluster};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::World;
+
+/// Doors to a real cluster with an engine, which runs a deployment for the workload `default/web`.
+struct Scene {
+    cluster: RealCluster,
+    world: World,
+    token: String,
+}
+
+impl Scene {
+    async fn apply(&self, object: &Value) -> Result<()> {
+        let kubectl = self.cluster.kubectl();
+        kubectl.apply(&object.to_string()).await?;
+        Ok(())
+    }
+
+    /// Lets the workload run an image.
+    async fn run(&self, image: &str) -> Result<()> {
+        self.apply(&json!({
+            "apiVersion": "carto.run/v1alpha1", "kind": "Workload",
+            "metadata": {"name": "web", "namespace": "default", "labels": {"app": "web"}},
+            "spec": {"params": [{"name": "image", "value": image}]},
+        }))
+        .await
+    }
+
+    async fn wait(&self, image: &str) -> Result<Waited> {
+        let query = format!("for=param:image%3D{image}&live=true&timeout=180");
+        let request = Request::get(format!("/workloads/default/web/wait?{query}"));
+        let answer = self.world.send(request, Some(&self.token), Body::empty());
+        Ok(serde_json::from_value(answer.await.body)?)
+    }
+
+    /// Returns the names of pods that run an image.
+    async fn pods(&self, image: &str) -> Result<Vec<String>> {
+        let pods = Api::<Pod>::namespaced(self.cluster.client().await?, "default");
+        let pods = pods.list(&ListParams::default()).await?;
+        let runs = |pod: &&Pod| {
+            let spec = pod.spec.as_ref();
+            spec.is_some_and(|it| it.containers[0].image.as_deref() == Some(image))
+        };
+        Ok(pods
+            .iter()
+            .filter(runs)
+            .map(ResourceExt::name_any)
+            .collect())
+    }
+
+    async fn explain(&self, pod: &str) -> Result<ObjectLineage> {
+        let path = format!("/objects/default/pod/{pod}/lineage");
+        Ok(serde_json::from_value(
+            self.world.get(&path, &self.token).await.body,
+        )?)
+    }
+}
+
+fn image(made: Option<&Made>) -> Option<&str> {
+    let mut from = made?.from.iter();
+    let image = from.find(|it| it.artifact.name.as_deref() == Some("image"))?;
+    Some(image.artifact.value.as_str())
+}
+
+fn template() -> Value {
+    let labels = json!({"app": "web"});
+    json!({
+        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate", "metadata": {"name": "run"},
+        "spec": {
+            "params": [{"name": "image", "default": ""}],
+            "template": {
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "$(workload.metadata.name)$"},
+                "spec": {
+                    "replicas": 1,
+                    "selector": {"matchLabels": labels},
+                    "template": {
+                        "metadata": {"labels": labels},
+                        "spec": {"containers": [{"name": "app", "image": "$(params.image)$"}]},
+                    },
+                },
+            },
+        },
+    })
+}
+
+fn chain() -> Value {
+    json!({
+        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterSupplyChain", "metadata": {"name": "run"},
+        "spec": {
+            "selector": {"app": "web"},
+            "resources": [{"name": "run", "templateRef": {"kind": "ClusterTemplate", "name": "run"}}],
+        },
+    })
+}
+
+fn rights() -> Value {
+    let group = "rbac.authorization.k8s.io";
+    json!({
+        "apiVersion": format!("{group}/v1"), "kind": "RoleBinding",
+        "metadata": {"name": "stamping", "namespace": "default"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": group, "kind": "Group", "name": "system:serviceaccounts:default"}],
+    })
+}
+
+#[tokio::test]
+async fn pod_stays_what_it_is_while_the_one_that_should_replace_it_crashes() -> Result<()> {
+    let suite = "pods on a real API server";
+    let binaries = match Binaries::find() {
+        Ok(binaries) => binaries,
+        Err(missing) => {
+            pathline_testkit::skip(suite, &missing.to_string());
+            return Ok(());
+        }
+    };
+    let options = pathline_testkit::kube::Options {
+        definitions: crds::all(),
+        ..pathline_testkit::kube::Options::with_pods()
+    };
+    let cluster = RealCluster::start(&binaries, options).await?;
+    let kubelets = Kubelets::start(cluster.client().await?).await?;
+    let accounts = Api::<ServiceAccount>::namespaced(cluster.client().await?, "default");
+    await_condition(accounts, "default", |it: Option<&ServiceAccount>| {
+        it.is_some()
+    })
+    .await?;
+
+    let mut world = World::without_cluster().await;
+    world.doors = world.doors.with_cluster(cluster.client().await?);
+    world.router = app(world.doors.clone());
+    let token = world.token("reader", Scope::Read).await;
+    let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig())?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    let stop = CancellationToken::new();
+    let options = Options::new(world.directory.path(), world.ledger.clone());
+    let engine = tokio::spawn(Engine::run(Connection::to(config)?, options, stop.clone()));
+    let scene = Scene {
+        cluster,
+        world,
+        token,
+    };
+    for object in [rights(), template(), chain()] {
+        scene.apply(&object).await?;
+    }
+
+    scene.run("app:1").await?;
+    assert!(scene.wait("app:1").await?.never.is_none());
+    let old = scene.pods("app:1").await?.pop().context("a pod")?;
+    let found = scene.explain(&old).await?;
+    assert_eq!(found.revision, RevisionState::Current, "{found:?}");
+    let above: Vec<_> = found.above.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(above, ["ReplicaSet", "Deployment"]);
+
+    let crash = Crash {
+        restarts: 3,
+        exit_code: 7,
+        message: "there is no config".to_owned(),
+    };
+    kubelets.crash("app:2", crash);
+    scene.run("app:2").await?;
+    let never = scene.wait("app:2").await?.never.context("it crashes")?;
+    assert!(never.message.contains("there is no config"), "{never:?}");
+
+    let found = scene.explain(&old).await?;
+    assert_eq!(found.revision, RevisionState::Older, "{found:?}");
+    assert_eq!(image(found.made.as_ref()), Some("app:1"), "{found:?}");
+    let new = scene.pods("app:2").await?.pop().context("a new pod")?;
+    let found = scene.explain(&new).await?;
+    assert_eq!(found.revision, RevisionState::Current, "{found:?}");
+    assert_eq!(image(found.made.as_ref()), Some("app:2"), "{found:?}");
+    assert!(
+        found
+            .rollout
+            .is_some_and(|it| it.contains("there is no config"))
+    );
+
+    stop.cancel();
+    engine.await??;
+    drop(kubelets);
+    Ok(())
+}
