@@ -13,7 +13,7 @@ mod site;
 mod template;
 mod token;
 mod up;
-mod wait;
+pub(crate) mod wait;
 
 use crate::cli::{Cli, Command};
 use crate::report::{Exit, Failure};

@@ -21,7 +21,7 @@ pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure>
         &settings::file_verbosity(log),
         Sink::File(scene.create_log()?),
     )?;
-    let outcome = perform(args, timeout, &scene, &mut signals).await;
+    let outcome = perform(args, timeout, &mut scene, &mut signals).await;
     if outcome.is_err() && scene.is_temporary() {
         say(&format!(
             "everything is still in {}",
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure>
 async fn perform(
     args: &DemoArgs,
     timeout: Duration,
-    scene: &Scene,
+    scene: &mut Scene,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
     let display = Display::new();
@@ -45,6 +45,7 @@ async fn perform(
     display.doing("starting Pathline");
     // Not cut short by a signal: it takes a moment, and the directory is removed after it.
     let mut instance = Instance::start(&options(scene)).await?;
+    scene.release_site();
     let shown = tokio::select! {
         outcome = show(args, timeout, scene, &display, &mut instance) => outcome,
         name = signals.next() => {

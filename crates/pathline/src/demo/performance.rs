@@ -1,5 +1,7 @@
 //! Plays the demo: makes commits and follows each to where it runs.
 
+mod waiting;
+
 use std::time::Duration;
 
 use anyhow::Context;
@@ -47,7 +49,7 @@ impl<'a> Performance<'a> {
 
     /// Shows two commits arrive, or says within `timeout` why one does not.
     pub(crate) async fn play(&mut self, timeout: Duration) -> Result<(), Failure> {
-        match tokio::time::timeout(timeout, self.two_commits()).await {
+        match tokio::time::timeout(timeout, self.two_commits(timeout)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.late(timeout)),
         }
@@ -84,6 +86,7 @@ impl<'a> Performance<'a> {
             pathline: format!("http://{}", instance.listen()),
             kubernetes: format!("https://{}", instance.kube_listen()),
             kubeconfig: instance.kubeconfig().to_owned(),
+            data_dir: instance.data_dir().to_owned(),
             app: self.scene.app(),
             manifests: self.scene.manifests(),
             log: self.scene.log_path(),
@@ -91,7 +94,7 @@ impl<'a> Performance<'a> {
         }
     }
 
-    async fn two_commits(&mut self) -> Result<(), Failure> {
+    async fn two_commits(&mut self, timeout: Duration) -> Result<(), Failure> {
         self.scene.set_up().await?;
         let first = self.scene.commit("Say hello").await?;
         for object in sample::objects(&self.scene.targets())? {
@@ -102,7 +105,7 @@ impl<'a> Performance<'a> {
             .scene
             .change_message("Hello again", "Say hello again")
             .await?;
-        self.follow(&second).await
+        self.wait_for(&second, timeout).await
     }
 
     /// Tells how the commit comes along until its page is there, or until it cannot get there.
@@ -121,13 +124,17 @@ impl<'a> Performance<'a> {
             self.look().await?;
         }
         self.display.rest();
+        self.arrived(commit, stages);
+        Ok(())
+    }
+
+    fn arrived(&mut self, commit: &Commit, stages: Vec<Reached>) {
         let Commit { id, subject, .. } = commit.clone();
         self.arrivals.push(Arrival {
             commit: id,
             subject,
             stages,
         });
-        Ok(())
     }
 
     /// Waits for the next change in the cluster.
@@ -145,8 +152,7 @@ impl<'a> Performance<'a> {
                     _ => detail,
                 };
                 self.display.reached(commit, stage, &detail);
-                let seconds = commit.made_at.elapsed().unwrap_or_default().as_secs_f64();
-                Ok(Some(Reached { stage, seconds }))
+                Ok(Some(Reached::now(commit, stage)))
             }
             News::Failed { stage, trouble } => {
                 self.display.failed(commit, stage, &trouble);

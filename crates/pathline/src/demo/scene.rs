@@ -20,6 +20,8 @@ pub(crate) struct Scene {
     /// Held when the directory is ours to remove.
     temporary: Option<TempDir>,
     site_port: u16,
+    /// Keeps the port of the site from everybody who asks for a free one.
+    reservation: Option<TcpListener>,
 }
 
 /// A commit in the sample repository.
@@ -43,11 +45,18 @@ impl Scene {
                 (temporary.path().canonicalize()?, Some(temporary))
             }
         };
+        let (reservation, site_port) = free_port()?;
         Ok(Self {
             root,
             temporary,
-            site_port: free_port()?,
+            site_port,
+            reservation: Some(reservation),
         })
+    }
+
+    /// Gives the port of the site to the application: from now on nobody here asks for a free one.
+    pub(crate) fn release_site(&mut self) {
+        self.reservation = None;
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -182,10 +191,11 @@ fn empty_directory(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Another program may take the port before the application does; the demo then says so.
-fn free_port() -> anyhow::Result<u16> {
+fn free_port() -> anyhow::Result<(TcpListener, u16)> {
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot find a free port")?;
-    Ok(listener.local_addr()?.port())
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
 }
 
 fn file_url(path: &Path) -> String {

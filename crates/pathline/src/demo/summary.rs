@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::scene::Commit;
 use super::stage::Stage;
 
 /// The data that `demo` prints.
@@ -15,6 +16,7 @@ pub(crate) struct Summary {
     pub(super) pathline: String,
     pub(super) kubernetes: String,
     pub(super) kubeconfig: PathBuf,
+    pub(super) data_dir: PathBuf,
     pub(super) app: PathBuf,
     pub(super) manifests: PathBuf,
     pub(super) log: PathBuf,
@@ -36,6 +38,14 @@ pub(super) struct Arrival {
 pub(super) struct Reached {
     pub(super) stage: Stage,
     pub(super) seconds: f64,
+}
+
+impl Reached {
+    /// Takes down that a commit has come this far.
+    pub(super) fn now(commit: &Commit, stage: Stage) -> Self {
+        let seconds = commit.made_at.elapsed().unwrap_or_default().as_secs_f64();
+        Self { stage, seconds }
+    }
 }
 
 impl Summary {
@@ -71,6 +81,11 @@ impl Summary {
             out,
             "  kubectl --kubeconfig {} get workloads,deliverables,gitrepositories,tasks,gitcommits,processes",
             self.kubeconfig.display()
+        )?;
+        writeln!(
+            out,
+            "  pathline lineage workload/hello --data-dir {}",
+            self.data_dir.display()
         )?;
         writeln!(out, "  git -C {} log", self.manifests.display())?;
         writeln!(

@@ -9,7 +9,7 @@ use kube::{Client, ResourceExt};
 use serde_json::Value;
 
 /// The namespace the example lives in.
-const NAMESPACE: &str = "default";
+pub(super) const NAMESPACE: &str = "default";
 
 /// The name under which the demo applies the example.
 const FIELD_MANAGER: &str = "pathline-demo";

@@ -71,7 +71,6 @@ fn two_commits_arrive_and_nothing_is_left_behind() {
     let commits = summary["commits"].as_array().unwrap();
     assert_eq!(commits.len(), 2);
     for arrival in commits {
-        let commit = arrival["commit"].as_str().unwrap();
         let stages: Vec<_> = arrival["stages"].as_array().unwrap().iter().collect();
         assert_eq!(
             stages
@@ -85,13 +84,28 @@ fn two_commits_arrive_and_nothing_is_left_behind() {
             .map(|at| at["seconds"].as_f64().unwrap())
             .collect();
         assert!(times.is_sorted(), "{times:?}");
-        for stage in STAGES {
-            let line = |line: &&str| line.starts_with(&commit[..7]) && line.contains(stage);
-            assert!(
-                told.lines().any(|text| line(&text)),
-                "{commit} {stage} is not in\n{told}"
-            );
-        }
+    }
+    let first = &commits[0]["commit"].as_str().unwrap()[..7];
+    for stage in STAGES {
+        let line = |line: &&str| line.starts_with(first) && line.contains(stage);
+        assert!(
+            told.lines().any(|text| line(&text)),
+            "{first} {stage} is not in\n{told}"
+        );
+    }
+    let second = &commits[1]["commit"].as_str().unwrap()[..7];
+    let in_order = [
+        format!("$ pathline wait workload/hello --for source={second} --live"),
+        format!("source={second}  not seen yet"),
+        format!("source={second}  in source, test, build, manifest; `manifest` rolls out"),
+        "workload default/hello runs with what was asked for".to_owned(),
+        format!("shows {second}"),
+    ];
+    let mut rest = told.as_str();
+    for line in in_order {
+        let at = rest.find(&line);
+        let at = at.unwrap_or_else(|| panic!("`{line}` is missing, or too early, in\n{told}"));
+        rest = &rest[at..];
     }
     assert_eq!(
         fs::read_dir(&temporary).unwrap().count(),
