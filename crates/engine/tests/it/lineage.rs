@@ -39,6 +39,7 @@ crate::world::embedded_stories![
     runs::the_run_of_a_runnable_is_looked_through_to,
     memory::an_engine_that_starts_again_goes_on,
     memory::an_owner_that_is_made_anew_begins_anew,
+    memory::labels_are_looked_at_although_no_generation_tells,
     memory::an_owner_that_goes_while_nobody_looks_is_ended,
     bad_input::owner_references_in_a_circle_do_no_harm,
     bad_input::large_values_stay_within_bounds,

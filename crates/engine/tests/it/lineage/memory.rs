@@ -1,8 +1,11 @@
 //! What is known outlives engines, and not owners.
 
+use std::time::Duration;
+
+use pathline_lineage::track;
 use serde_json::json;
 
-use super::{image_of, input};
+use super::{IMAGE, image_of, input, template};
 use crate::world::World;
 
 pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
@@ -63,7 +66,30 @@ pub(crate) async fn an_owner_that_goes_while_nobody_looks_is_ended(world: &mut W
         if owners.is_empty() {
             return;
         }
-        let rung = tokio::time::timeout(std::time::Duration::from_secs(60), bell.changed()).await;
+        let rung = tokio::time::timeout(Duration::from_secs(60), bell.changed()).await;
         rung.expect("the ledger hears of it").unwrap();
+    }
+}
+
+pub(crate) async fn labels_are_looked_at_although_no_generation_tells(world: &mut World) {
+    let build = template("build", json!({}), &IMAGE);
+    world
+        .apply_spec("ClusterImageTemplate", "build", build)
+        .await;
+    let template_ref = json!({"kind": "ClusterImageTemplate", "name": "build"});
+    let resource = json!({"name": "build", "templateRef": template_ref});
+    world.apply_chain("labels", json!([resource])).await;
+    for colour in ["red", "blue"] {
+        let labels = json!({"app": world.namespace, "colour": colour});
+        let workload = json!({"metadata": {"labels": labels}, "spec": {}});
+        world.apply("Workload", "app", workload).await;
+        let metadata = world.get("Workload", "app").await.unwrap()["metadata"].clone();
+        assert_eq!(metadata["generation"], 1);
+        let marks = track::marks(&metadata);
+        let uid = metadata["uid"].as_str().unwrap();
+        let mut tracks = world.ledger.follow(uid).await.unwrap();
+        let looked = tracks.wait_for(|it| it.as_ref().is_some_and(|it| it.marks == marks));
+        let looked = tokio::time::timeout(Duration::from_secs(60), looked).await;
+        looked.expect("the labels are looked at").unwrap();
     }
 }
