@@ -41,9 +41,10 @@ impl House {
         let uid = make_workload(&cluster).await?;
         story::record(&ledger, &uid).await;
         let secret = Secret::random()?;
-        let now = Timestamp::now();
-        let made = ledger.create_token("bench", Scope::Read, &secret.hash(), None, now);
-        made.await?;
+        let (hash, now) = (secret.hash(), Timestamp::now());
+        ledger
+            .create_token("bench", Scope::Read, &hash, None, now)
+            .await?;
         let closing = CancellationToken::new();
         let doors = Doors::new("bench")
             .with_ledger(ledger.clone())
