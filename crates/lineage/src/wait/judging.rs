@@ -49,13 +49,18 @@ impl<'a> Judging<'a> {
     }
 
     fn later(self, wish: &Wish, missing: &str) -> Verdict {
-        match self.track.failures.get("") {
-            Some(message) => Verdict::Never(Never::Failed {
-                resource: String::new(),
-                message: message.clone(),
-            }),
-            None => Verdict::Waiting(vec![Position::unknown(wish, missing.to_owned())]),
-        }
+        let said = match self.obstacle() {
+            Some(obstacle) => format!("{missing}; {obstacle}"),
+            None => missing.to_owned(),
+        };
+        Verdict::Waiting(vec![Position::unknown(wish, said)])
+    }
+
+    /// Says what keeps the owner itself from going on. That is no failure: a blueprint, a template or
+    /// an account that is missing may have been applied a moment ago.
+    fn obstacle(self) -> Option<String> {
+        let why = self.track.failures.get("")?;
+        Some(format!("the owner can't go on: {why}"))
     }
 
     fn value(self, wish: &Wish, value: &Value) -> Verdict {
@@ -91,7 +96,7 @@ impl<'a> Judging<'a> {
             }
         }
         let missing = arrival.missing.iter().map(|it| self.tell(value, it));
-        Verdict::Waiting(vec![position(missing.collect())])
+        Verdict::Waiting(vec![position(missing.chain(self.obstacle()).collect())])
     }
 
     /// Judges the last miles of all final resources.

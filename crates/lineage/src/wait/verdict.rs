@@ -42,7 +42,7 @@ pub struct Position {
 pub enum Never {
     /// Something that was given the value can't go on.
     Failed {
-        /// The resource; empty for the owner itself.
+        /// The resource.
         resource: String,
         /// Why, in the words of what failed.
         message: String,
@@ -151,12 +151,6 @@ impl Position {
 impl fmt::Display for Never {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Failed { resource, message } if resource.is_empty() => {
-                write!(
-                    f,
-                    "the owner can't go on: {message}; mend that and wait again"
-                )
-            }
             Self::Failed { resource, message } => {
                 write!(
                     f,

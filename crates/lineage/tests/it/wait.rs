@@ -203,16 +203,21 @@ fn object_that_is_not_healthy_with_the_value_fails_the_wait() {
 }
 
 #[test]
-fn owner_without_a_path_waits_unless_it_can_not_have_one() {
+fn owner_without_a_path_waits_and_says_why() {
     let mut story = Story::running();
+    let failures = &mut story.track.failures;
+    failures.insert(String::new(), "no supply chain selects it".into());
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
+    story.owner("on");
+    let waiting = missing(&ask(&story, &["param:debug=on"], LIVE));
+    let told = "the owner can't go on: no supply chain selects it";
+    assert_eq!(waiting.last().map(String::as_str), Some(told));
     story.track.state.follow(pathline_lineage::Chain::default());
-    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), None);
-    story
-        .track
-        .failures
-        .insert(String::new(), "no supply chain selects it".into());
-    let (_, text) = never(&ask(&story, &["current"], LIVE));
-    assert!(text.contains("no supply chain selects it"), "{text}");
+    let waiting = missing(&ask(&story, &["current"], LIVE));
+    assert_eq!(
+        waiting,
+        ["no path has been chosen yet; the owner can't go on: no supply chain selects it"]
+    );
 }
 
 #[test]

@@ -190,8 +190,6 @@ fn what_cannot_happen_ends_with_1_and_what_to_do_next(scene: &Scene) {
         "mend that and wait again",
     ];
     ends("workload/broken", "param:debug=on", &failed);
-    let lost = ["the owner can't go on: ", "mend that and wait again"];
-    ends("workload/nowhere", "param:debug=on", &lost);
     let nobody = [
         "there is no workload `nobody` in namespace `default`",
         "hint: ",
@@ -222,6 +220,11 @@ fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
     ];
     let arguments = ["--for", "param:debug=on", "--timeout", "2s"];
     scene.assert_ends("workload/endless", &arguments, 124, &late);
+    let lost = [
+        "no path has been chosen yet; the owner can't go on: no supply chain found",
+        "wait again, or longer with `--timeout`",
+    ];
+    scene.assert_ends("workload/nowhere", &arguments, 124, &lost);
 }
 
 async fn owner_that_is_deleted_ends_the_wait_with_1(scene: &Scene) -> Result<()> {

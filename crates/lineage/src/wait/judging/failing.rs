@@ -28,14 +28,12 @@ impl Judging<'_> {
         if crashed.is_some() || arrival.arrived() {
             return crashed;
         }
-        let stuck = way
-            .resources()
+        way.resources()
             .filter(|it| !way.is_in(&it.name))
             .find_map(|it| {
                 let message = self.stuck(it, way)?;
                 Some(failed(&it.name, message))
-            });
-        stuck.or_else(|| Some(failed("", self.track.failures.get("")?.clone())))
+            })
     }
 
     /// Tells whether what crashes is about to be replaced.

@@ -138,7 +138,9 @@ impl Embedded {
         let leash = Leash::new("pathline-story-").unwrap();
         let home = leash.directory().canonicalize().unwrap();
         let commits = commit_sources(&home.join("source"));
-        let held = Held::default();
+        // What crashes never answers.
+        let crashing = Version::new(&commits[3], "off");
+        let held = Held::new(Mutex::new(BTreeSet::from([crashing])));
         let port = answer_probes(held.clone()).await;
         fs::create_dir(home.join("gates")).unwrap();
         let gates = home.join("gates").display().to_string();
