@@ -34,7 +34,10 @@ impl Scene {
     async fn new() -> Self {
         let world = World::new().await;
         let token = world.token("reader", Scope::Read).await;
-        let owner = create(&world, "dev", "web").await.uid().unwrap();
+        let owner = create(&world, "dev", "web")
+            .await
+            .uid()
+            .expect("the cluster gives one");
         let controller = reference("carto.run/v1alpha1", "Workload", "web", &owner);
         let deployment = ("apps/v1", "Deployment", "web");
         let deployment = made(&world, deployment, &controller, "app:0", false).await;
@@ -52,11 +55,11 @@ impl Scene {
             resource("build", &[]),
             resource("deployer", &["build"]),
         ]);
-        let mut state = State::new(chain.unwrap());
+        let mut state = State::new(chain.expect("a chain"));
         for (generation, image) in (1..).zip(images) {
             let stamp = Stamp {
                 template: Template::default(),
-                uid: self.deployment.uid().unwrap(),
+                uid: self.deployment.uid().expect("the cluster gives one"),
                 generation: Some(generation),
                 inputs: inputs(image),
                 offered: BTreeSet::new(),
@@ -64,7 +67,8 @@ impl Scene {
                 rendered: None,
                 time: Timestamp::UNIX_EPOCH,
             };
-            state.stamped("deployer", stamp).unwrap();
+            let stamped = state.stamped("deployer", stamp);
+            stamped.expect("it is on the path");
         }
         let track = Track {
             uid: self.owner.clone(),
@@ -79,16 +83,22 @@ impl Scene {
             arrivals: &[],
             time: Timestamp::UNIX_EPOCH,
         };
-        self.world.ledger.record(&change).await.unwrap();
+        let recorded = self.world.ledger.record(&change).await;
+        recorded.expect("it is recorded");
     }
 
     /// Makes a replica set of the deployment as it was with an image, and a pod below it.
     async fn roll_out(&self, name: &str, image: &str) {
-        let uid = self.deployment.uid().unwrap();
+        let uid = self.deployment.uid().expect("the cluster gives one");
         let controller = reference("apps/v1", "Deployment", "web", &uid);
         let set = ("apps/v1", "ReplicaSet", name);
         let set = made(&self.world, set, &controller, image, true).await;
-        let controller = reference("apps/v1", "ReplicaSet", name, &set.uid().unwrap());
+        let controller = reference(
+            "apps/v1",
+            "ReplicaSet",
+            name,
+            &set.uid().expect("the cluster gives one"),
+        );
         self.pod(&format!("{name}-pod"), &controller, image).await;
     }
 
