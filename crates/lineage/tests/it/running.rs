@@ -42,7 +42,7 @@ fn deployed(images: &[&str], stage: Stage) -> Track {
         resource("build", &[], &[]),
         resource("deployer", &["build"], &["param:debug"]),
     ]);
-    let mut state = State::new(chain.unwrap());
+    let mut state = State::new(chain.expect("a path"));
     for (generation, image) in (1..).zip(images) {
         let stamp = Stamp {
             template: Template::default(),
@@ -54,7 +54,7 @@ fn deployed(images: &[&str], stage: Stage) -> Track {
             rendered: None,
             time: Timestamp::UNIX_EPOCH,
         };
-        state.stamped("deployer", stamp).unwrap();
+        state.stamped("deployer", stamp).expect("it is on the path");
     }
     let rollout = Rollout {
         uid: "deployment".into(),
@@ -81,7 +81,7 @@ fn look(track: &Track, newest: &str, generation: i64, place: Place) -> Running {
         inputs_id: id(newest),
         place,
     };
-    track.running(&sight, "workload", 100).unwrap()
+    track.running(&sight, "workload", 100).expect("it runs")
 }
 
 fn below(image: &str, carried: Option<InputsId>) -> Place {
