@@ -191,9 +191,19 @@ impl Runnable {
     }
 }
 
-/// Returns the rule by which runs of a Runnable are judged.
-pub fn rule() -> Option<HealthRule> {
+/// Returns the rule by which a run of a Runnable is judged: it has succeeded, or a Job is complete.
+pub fn rule(run: &Value) -> Option<HealthRule> {
+    if is_job(run) {
+        return Some(HealthRule {
+            single_condition_type: Some("Complete".to_owned()),
+            ..HealthRule::default()
+        });
+    }
     runs::default_rule(Lifecycle::Tekton)
+}
+
+fn is_job(run: &Value) -> bool {
+    run["apiVersion"] == "batch/v1" && run["kind"] == "Job"
 }
 
 /// Reads every output that the template promises from a run, or says which one is missing.
@@ -214,10 +224,22 @@ pub fn outputs(
 
 fn stamped_object(run: Option<&Value>) -> Verdict {
     let conditions = run.and_then(|run| run.pointer("/status/conditions")?.as_array());
-    let succeeded = conditions
-        .into_iter()
-        .flatten()
-        .find(|condition| condition["type"] == "Succeeded");
+    let condition = |named: &str| {
+        let mut conditions = conditions.into_iter().flatten();
+        conditions.find(|condition| condition["type"] == named)
+    };
+    if run.is_some_and(is_job) {
+        let is_true = |named: &str| condition(named).is_some_and(|it| it["status"] == "True");
+        let (status, reason) = if is_true("Complete") {
+            (ConditionStatus::True, "CompleteCondition")
+        } else if is_true("Failed") {
+            (ConditionStatus::False, "FailedCondition")
+        } else {
+            (ConditionStatus::Unknown, "Unknown")
+        };
+        return Verdict::new("StampedObjectCondition", status, reason, "");
+    }
+    let succeeded = condition("Succeeded");
     let (status, reason) = match succeeded.map(|condition| condition["status"].as_str()) {
         None => (ConditionStatus::Unknown, "Unknown"),
         Some(Some("True")) => (ConditionStatus::True, "SucceededCondition"),

@@ -1,36 +1,44 @@
 //! The last mile: watches what lies below final resources, and judges whether it runs.
 //!
-//! Only kinds that a final resource needs are watched, and only in the namespaces of owners that have
-//! one. Of what is seen only a summary is kept. The last mile of a commit is the delivery that
-//! follows its repository.
+//! Only kinds that a final resource needs are watched, and only in the namespaces where it needs them;
+//! a watch that nobody needs any more ends. Of what is seen only a summary is kept. Read on in this
+//! order: `end` (how the last mile of an object is followed), `round` (one look at all last miles of
+//! an owner), `seen` (what the watches know, and whom they wake), and the kinds of ends: `inventory` and
+//! `selected` (objects that the stamped one does not control), `ran` (runs of Runnables), `deliveries`
+//! (across git).
 
 mod deliveries;
-mod place;
+mod end;
+mod inventory;
+mod ran;
+mod round;
+mod seen;
+mod selected;
+mod watch;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use kube::Client;
+use kube::api::ApiResource;
+use kube::core::GroupVersionKind;
+use kube::discovery::{Scope, pinned_kind};
 use parking_lot::Mutex;
 use pathline_blueprint::owner::Owner;
-use pathline_lineage::rollout::{self, Below, Object};
-use pathline_lineage::{Rollout, Stage};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::calls::{self, call};
 use crate::queue::Key;
 use crate::wakeups::{Reconciled, Wakeups};
-use place::{Place, Watched};
+use ran::Runs;
+use seen::{Follower, Needs, Seen, Start};
+use watch::Watch;
 
 pub(crate) use deliveries::Deliveries;
-
-/// An object with which a path may end.
-pub(crate) enum End {
-    /// Its last mile is followed.
-    Followed(Value),
-    /// Nothing is known to run below it.
-    Bare(Rollout),
-}
+pub(crate) use end::{End, Stamped};
+pub(crate) use ran::Ran;
+pub(crate) use round::Round;
 
 /// Judges last miles, and wakes the owners of those that change.
 pub(crate) struct LastMiles {
@@ -38,9 +46,19 @@ pub(crate) struct LastMiles {
     wakeups: Wakeups,
     stop: CancellationToken,
     tasks: TaskTracker,
-    /// By namespace.
-    places: Mutex<HashMap<String, Place>>,
+    seen: Arc<Mutex<Seen>>,
+    /// How the API names the kinds that were looked for.
+    resources: Mutex<HashMap<GroupVersionKind, ApiResource>>,
+    pub(crate) runs: Runs,
     pub(crate) deliveries: Deliveries,
+}
+
+/// Why a kind cannot be watched.
+enum NoKind {
+    /// The cluster does not have it; somebody has to do this.
+    Absent(String),
+    /// The cluster did not say.
+    Unknown(calls::Error),
 }
 
 impl LastMiles {
@@ -52,50 +70,29 @@ impl LastMiles {
     ) -> Self {
         Self {
             client,
+            runs: Runs::new(wakeups.clone()),
             wakeups,
             stop,
             tasks: TaskTracker::new(),
-            places: Mutex::default(),
+            seen: Arc::default(),
+            resources: Mutex::default(),
             deliveries,
         }
     }
 
-    /// Judges the last mile of an object that was stamped for an owner; `None` while what lies
-    /// below it has not been seen yet. The owner is woken when that changes.
-    ///
-    /// `images` are those that the path makes.
-    pub(crate) async fn judge(
-        &self,
-        owner: &Owner,
-        end: &End,
-        images: &[String],
-    ) -> Option<Rollout> {
-        let object = match end {
-            End::Followed(object) => object,
-            End::Bare(rollout) => return Some(rollout.clone()),
-        };
-        if is_commit(object) {
-            return self.deliveries.judge(owner, object).await;
-        }
-        let needed = below(object)?;
-        let object = Object::read(object);
-        if needed.is_empty() {
-            return Some(rollout::judge(&object, &Below::default(), images));
-        }
-        self.judge_below(owner, &object, needed, images)
+    /// Begins a look at all last miles of an owner.
+    pub(crate) fn round<'r>(&'r self, owner: &'r Owner) -> Round<'r> {
+        Round::new(self, owner)
     }
 
     /// Forgets an owner that is no longer there.
     pub(crate) fn gone(&self, kind: Reconciled, key: &Key) {
         self.deliveries.gone(kind, key);
-        self.places.lock().retain(|_, place| {
-            place.forget(kind, key);
-            let is_needed = place.is_needed();
-            if !is_needed {
-                place.end();
-            }
-            is_needed
-        });
+        let follower = Follower {
+            kind,
+            key: key.clone(),
+        };
+        self.seen.lock().settle(&follower, Needs::default());
     }
 
     /// Waits, after the engine was told to stop, until no watch runs any more.
@@ -105,58 +102,40 @@ impl LastMiles {
         self.tasks.wait().await;
     }
 
-    fn judge_below(
-        &self,
-        owner: &Owner,
-        object: &Object,
-        needed: &[Watched],
-        images: &[String],
-    ) -> Option<Rollout> {
-        let mut places = self.places.lock();
-        let place = places
-            .entry(object.namespace.clone())
-            .or_insert_with(|| Place::new(&object.namespace, self.stop.child_token()));
-        let key = Key::new(&owner.namespace, &owner.name);
-        place.follow(&object.uid, owner.kind.into(), key);
-        for kind in needed {
-            place.watch(*kind, &self.client, &self.wakeups, &self.tasks);
+    fn start(&self, start: Start, resource: ApiResource) {
+        let watch = Watch {
+            start,
+            resource,
+            seen: self.seen.clone(),
+            wakeups: self.wakeups.clone(),
+            fresh: None,
+        };
+        self.tasks.spawn(watch.run(self.client.clone()));
+    }
+
+    /// Returns how the API names a kind.
+    async fn resource(&self, gvk: &GroupVersionKind) -> Result<ApiResource, NoKind> {
+        if matches!(gvk.group.as_str(), "" | "apps" | "batch") {
+            return Ok(ApiResource::from_gvk(gvk));
         }
-        place.judge(object, needed, images)
-    }
-}
-
-impl End {
-    /// Tells whether the last mile below an object is followed.
-    pub(crate) fn of(object: &Value) -> Self {
-        if is_commit(object) || below(object).is_some() {
-            return Self::Followed(object.clone());
+        if let Some(known) = self.resources.lock().get(gvk) {
+            return Ok(known.clone());
         }
-        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        Self::Bare(Rollout {
-            uid: uid.to_owned(),
-            generation: object["metadata"]["generation"].as_i64(),
-            stage: Stage::None,
-        })
+        let (kind, api_version) = (&gvk.kind, gvk.api_version());
+        let (resource, capabilities) = match call(pinned_kind(&self.client, gvk)).await {
+            Ok(found) => found,
+            Err(error) if error.is_absence() => {
+                let why = format!("the cluster has no {kind} of `{api_version}`; install it");
+                return Err(NoKind::Absent(why));
+            }
+            Err(error) => return Err(NoKind::Unknown(error)),
+        };
+        if capabilities.scope != Scope::Namespaced {
+            let why =
+                format!("{kind} of `{api_version}` has no namespace, so nothing of it is followed");
+            return Err(NoKind::Absent(why));
+        }
+        self.resources.lock().insert(gvk.clone(), resource.clone());
+        Ok(resource)
     }
-}
-
-fn is_commit(object: &Value) -> bool {
-    group_and_kind(object) == ("pathline.dev", "GitCommit")
-}
-
-/// Returns the kinds that have to be watched below an object; `None` if its last mile is not
-/// followed.
-fn below(object: &Value) -> Option<&'static [Watched]> {
-    match group_and_kind(object) {
-        ("pathline.dev", "Process") => Some(&[]),
-        ("apps", "Deployment") => Some(&[Watched::ReplicaSet, Watched::Pod]),
-        ("apps", "StatefulSet" | "DaemonSet") | ("batch", "Job") => Some(&[Watched::Pod]),
-        _ => None,
-    }
-}
-
-fn group_and_kind(object: &Value) -> (&str, &str) {
-    let api_version = object["apiVersion"].as_str().unwrap_or_default();
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    (group, object["kind"].as_str().unwrap_or_default())
 }

@@ -213,6 +213,7 @@ fn start_owners(
     ))));
     let selections = Selections::new(client.clone(), wakeups.clone(), stop.clone());
     let selections = Arc::new(selections);
+    let last_miles = Arc::new(last_miles(client, options, &wakeups, stop));
     let context = runnable::Context {
         client: client.clone(),
         clients: clients.clone(),
@@ -220,6 +221,7 @@ fn start_owners(
         watches: watches.clone(),
         selections: selections.clone(),
         wakeups: wakeups.clone(),
+        last_miles: last_miles.clone(),
     };
     loops.spawn(infallible(boxed(runnable::run(
         context,
@@ -233,7 +235,6 @@ fn start_owners(
     ))));
     let lineage = Lineage::new(options.ledger.clone(), options.metrics.clone());
     let lineage = Arc::new(lineage);
-    let last_miles = Arc::new(last_miles(client, options, &wakeups, stop));
     let renderer = Arc::new(Renderer::new(options.ytt.clone()));
     let lanes = [workloads, deliverables];
     for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {

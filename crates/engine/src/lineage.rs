@@ -33,7 +33,7 @@ pub(crate) use lost::end_lost;
 pub(crate) use products::Product;
 pub(crate) use readings::{Choice, Readings};
 pub(crate) use shown::Shown;
-pub(crate) use sighting::{Sighting, Subject};
+pub(crate) use sighting::{Sighting, Subject, is_runnable, run_of};
 
 /// What is known of one owner. Whoever looks at the owner holds it meanwhile.
 type Shared = Arc<tokio::sync::Mutex<Known>>;

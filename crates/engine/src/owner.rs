@@ -60,6 +60,8 @@ enum Error {
     Leftover(#[source] calls::Error),
     #[error("lineage was not written down; what is reported of it stays as it is")]
     Ledger(#[source] pathline_ledger::Error),
+    #[error("it is not known whether it runs: {0}")]
+    LastMile(String),
 }
 
 struct Loop {

@@ -17,6 +17,7 @@ use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
 use crate::catalogue::Catalogue;
 use crate::clients::Clients;
+use crate::last_mile::{LastMiles, Ran};
 use crate::queue::{Key, Next};
 use crate::rounds::{Look, Rounds};
 use crate::runs::Set;
@@ -32,6 +33,7 @@ pub(crate) struct Context {
     pub(crate) watches: Arc<Watches>,
     pub(crate) selections: Arc<Selections>,
     pub(crate) wakeups: Wakeups,
+    pub(crate) last_miles: Arc<LastMiles>,
 }
 
 struct Loop {
@@ -48,6 +50,8 @@ struct Progress {
     /// The id of the inputs that the run was given which gives them.
     made_from: Option<String>,
     failure: Option<Failure>,
+    /// The runs that count, with the inputs that they were given.
+    ran: Vec<Ran>,
     /// Whether it must be tried again although nothing changes.
     is_retried: bool,
 }
@@ -85,6 +89,8 @@ impl Look for Loop {
         };
         let progress = self.advance(key, &runnable).await;
         let is_retried = progress.is_retried;
+        let runs = &self.context.last_miles.runs;
+        runs.note(key, object, progress.ran.clone());
         match self.report(object, &runnable, progress).await {
             Ok(()) if !is_retried => Next::Wait,
             Ok(()) => Next::Retry,
@@ -94,6 +100,11 @@ impl Look for Loop {
                 Next::Retry
             }
         }
+    }
+
+    async fn gone(&self, key: &Key) -> Next {
+        self.context.last_miles.runs.gone(key);
+        Next::Wait
     }
 }
 
@@ -156,7 +167,7 @@ impl Loop {
         template: &pathline_blueprint::model::ClusterRunTemplateSpec,
         rendered: &Value,
     ) -> Progress {
-        let rule = runnable::rule();
+        let rule = runnable::rule(rendered);
         let template_name = &runnable.spec.run_template_ref.name;
         let set = Set {
             client,
@@ -189,7 +200,11 @@ impl Loop {
             }
         };
         let is_current = runs.producing.as_ref() == Some(&runs.current.object);
+        let ran = inputs_id
+            .iter()
+            .map(|id| Ran::new(id, &runs.current.object));
         let mut progress = Progress {
+            ran: ran.collect(),
             run: Some(runs.current.object),
             is_retried: runs.unpruned.is_some(),
             ..Progress::default()
@@ -202,6 +217,10 @@ impl Loop {
         } else {
             self::inputs_id(&producing)
         };
+        let made_from = progress.made_from.iter().filter(|_| !is_current);
+        progress
+            .ran
+            .extend(made_from.map(|id| Ran::new(id, &producing)));
         match runnable::outputs(template, &producing) {
             Ok(outputs) => progress.outputs = Some(outputs.into_iter().collect()),
             Err(reason) => {

@@ -20,15 +20,17 @@ mod owner_chain;
 mod pod;
 mod pods;
 mod process;
+mod selected;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
 pub use self::delivery::{Delivery, Files, is_same_repository, judge_delivered};
-pub use self::flux::{Reference, inventory};
-pub use self::judging::{judge, judge_selected};
+pub use self::flux::{Reference, all_named};
+pub use self::judging::{ApiKind, judge, judge_across, kinds_below};
 pub use self::object::Object;
 pub use self::owner_chain::{OwnerReference, Step, climb};
+pub use self::selected::{judge_selected, judge_selected_pods};
 
 /// How far the last mile of a final resource is, judged on one object at one generation.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -50,6 +52,11 @@ pub enum Stage {
     /// There is no last mile: nothing below the object runs.
     #[default]
     None,
+    /// There is no last mile yet, but there may be one soon: nothing follows what was made.
+    Unfollowed {
+        /// What should follow it.
+        why: String,
+    },
     /// Something old is still there, or something new is not there yet.
     Progressing {
         /// What is missing.
@@ -80,9 +87,10 @@ impl Stage {
     pub fn and(self, other: Self) -> Self {
         let rank = |stage: &Self| match stage {
             Self::None => 0,
-            Self::Done => 1,
-            Self::Progressing { .. } => 2,
-            Self::Failed { .. } => 3,
+            Self::Unfollowed { .. } => 1,
+            Self::Done => 2,
+            Self::Progressing { .. } => 3,
+            Self::Failed { .. } => 4,
         };
         if rank(&other) > rank(&self) {
             other

@@ -143,7 +143,7 @@ impl Track {
         let stages = targets.iter().map(|target| self.stage(&target.name));
         let judged = stages.filter_map(|stage| match stage {
             None => Some(Live::Unknown),
-            Some(Stage::None) => None,
+            Some(Stage::None | Stage::Unfollowed { .. }) => None,
             Some(Stage::Done) => Some(Live::True),
             Some(Stage::Progressing { .. } | Stage::Failed { .. }) => Some(Live::False),
         });

@@ -27,9 +27,16 @@ pub(crate) struct Deliveries {
     wakeups: Wakeups,
     /// The repository that each supply chain writes to.
     writers: Mutex<HashMap<Key, String>>,
-    /// What was last seen of each delivery.
-    seen: Mutex<HashMap<Key, Seen>>,
+    /// What was last seen of each delivery, and of which repository.
+    seen: Mutex<HashMap<Key, (String, Seen)>>,
     answers: Mutex<HashMap<Question, Files>>,
+}
+
+/// How far the last mile of a commit is.
+pub(super) struct Judged {
+    pub(super) rollout: Rollout,
+    /// Why git could not be asked, so that it must be asked again.
+    pub(super) failure: Option<String>,
 }
 
 /// What of a delivery makes a difference to those who write to its repository.
@@ -63,15 +70,17 @@ impl Deliveries {
     }
 
     /// Judges the last mile of a commit that was stamped for an owner.
-    pub(super) async fn judge(&self, owner: &Owner, object: &Value) -> Option<Rollout> {
+    pub(super) async fn judge(&self, owner: &Owner, object: &Value) -> Option<Judged> {
         let commit: GitCommit = serde_json::from_value(object.clone()).ok()?;
         let key = Key::new(&owner.namespace, &owner.name);
         self.writers.lock().insert(key, commit.spec.url.clone());
-        Some(Rollout {
+        let (stage, failure) = self.stage(&commit).await;
+        let rollout = Rollout {
             uid: commit.uid().unwrap_or_default(),
             generation: commit.metadata.generation,
-            stage: self.stage(&commit).await,
-        })
+            stage,
+        };
+        Some(Judged { rollout, failure })
     }
 
     /// Takes note that a delivery was looked at.
@@ -87,11 +96,18 @@ impl Deliveries {
         let Some(track) = self.track(&key).await else {
             return;
         };
-        let seen = Seen::of(&track);
-        let before = self.seen.lock().insert(key, seen.clone());
-        if before == Some(seen) {
+        let now = (url.to_owned(), Seen::of(&track));
+        let before = self.seen.lock().insert(key, now.clone());
+        if before.as_ref() == Some(&now) {
             return;
         }
+        self.wake_writers(url);
+        if let Some((left, _)) = before.filter(|(before, _)| before != url) {
+            self.wake_writers(&left);
+        }
+    }
+
+    fn wake_writers(&self, url: &str) {
         for (writer, written_to) in self.writers.lock().iter() {
             if is_same_repository(written_to, url) {
                 self.wakeups
@@ -104,12 +120,18 @@ impl Deliveries {
     pub(super) fn gone(&self, kind: Reconciled, key: &Key) {
         match kind {
             Reconciled::Workload => drop(self.writers.lock().remove(key)),
-            Reconciled::Deliverable => drop(self.seen.lock().remove(key)),
+            Reconciled::Deliverable => {
+                let left = self.seen.lock().remove(key);
+                if let Some((url, _)) = left {
+                    self.wake_writers(&url);
+                }
+            }
             Reconciled::Runnable => {}
         }
     }
 
-    async fn stage(&self, commit: &GitCommit) -> Stage {
+    /// Returns how far a commit is, and why git could not be asked about it.
+    async fn stage(&self, commit: &GitCommit) -> (Stage, Option<String>) {
         let status = commit.status.clone().unwrap_or_default();
         let is_written = status.observed_generation == commit.metadata.generation
             && status
@@ -118,29 +140,35 @@ impl Deliveries {
                 .any(|it| it.type_ == "Ready" && it.status == "True");
         let Some(written) = status.commit.filter(|_| is_written) else {
             let why = "the commit has not been written yet".to_owned();
-            return Stage::Progressing { why };
+            return (Stage::Progressing { why }, None);
         };
-        let mut deliveries = Vec::new();
+        let (mut deliveries, mut failure) = (Vec::new(), None);
         for delivery in self.wakeups.objects(Reconciled::Deliverable) {
             let url = delivery
                 .data
                 .pointer("/spec/source/git/url")
                 .and_then(Value::as_str);
             if url.is_some_and(|url| is_same_repository(url, &commit.spec.url)) {
-                deliveries.push(self.delivery(&delivery, commit, &written).await);
+                match self.delivery(&delivery, commit, &written).await {
+                    Ok(delivery) => deliveries.push(delivery),
+                    Err((delivery, why)) => {
+                        deliveries.push(delivery);
+                        failure = Some(why);
+                    }
+                }
             }
         }
-        judge_delivered(&deliveries)
+        (judge_delivered(&commit.spec.url, &deliveries), failure)
     }
 
+    /// Returns what is known of a delivery; with it why git could not be asked, if it could not.
     async fn delivery(
         &self,
         delivery: &DynamicObject,
         commit: &GitCommit,
         written: &str,
-    ) -> Delivery {
+    ) -> Result<Delivery, (Delivery, String)> {
         let key = key_of(delivery);
-        let name = format!("deliverable `{}/{}`", key.namespace, key.name);
         let track = self.track(&key).await.unwrap_or_default();
         let Seen {
             revision,
@@ -148,20 +176,29 @@ impl Deliveries {
             failure,
         } = Seen::of(&track);
         let files = match &revision {
-            Some(revision) => self.files(commit, written, revision).await,
-            None => None,
+            Some(revision) => self.files(commit, written, revision).await.map(Some),
+            None => Ok(None),
         };
-        Delivery {
-            name,
+        let told = |files| Delivery {
+            name: format!("deliverable `{}/{}`", key.namespace, key.name),
             revision,
             files,
             live,
             failure,
+        };
+        match files {
+            Ok(files) => Ok(told(files)),
+            Err(why) => Err((told(None), why)),
         }
     }
 
     /// Returns what became of the files of a commit at a revision.
-    async fn files(&self, commit: &GitCommit, written: &str, revision: &str) -> Option<Files> {
+    async fn files(
+        &self,
+        commit: &GitCommit,
+        written: &str,
+        revision: &str,
+    ) -> Result<Files, String> {
         let later = revision.rsplit(':').next().unwrap_or(revision);
         let question = Question {
             url: commit.spec.url.clone(),
@@ -170,23 +207,11 @@ impl Deliveries {
             later: later.to_owned(),
         };
         if let Some(known) = self.answers.lock().get(&question) {
-            return Some(known.clone());
+            return Ok(known.clone());
         }
-        let answer = self
-            .ask(
-                commit.namespace().as_deref(),
-                commit.spec.secret_ref.as_ref(),
-                &question,
-            )
-            .await;
-        let answer = answer.inspect_err(|error| {
-            tracing::warn!(
-                url = question.url,
-                error,
-                "cannot tell whether a delivery has a commit"
-            );
-        });
-        let files = match answer.ok()? {
+        let namespace = commit.namespace();
+        let secret = commit.spec.secret_ref.as_ref();
+        let files = match self.ask(namespace.as_deref(), secret, &question).await? {
             Kept::All => Files::Kept,
             Kept::Elsewhere => Files::Elsewhere,
             Kept::Changed(files) => Files::Changed(files),
@@ -196,7 +221,7 @@ impl Deliveries {
             answers.clear();
         }
         answers.insert(question, files.clone());
-        Some(files)
+        Ok(files)
     }
 
     async fn ask(

@@ -219,11 +219,12 @@ pub(crate) fn tracing_of(template: &Template, object: Option<&Value>) -> Tracing
 }
 
 /// Names a run of a Runnable by the inputs that made it: one set of inputs makes one run.
-fn run_of(runnable: &Value, inputs_id: &str) -> String {
+pub(crate) fn run_of(runnable: &Value, inputs_id: &str) -> String {
     format!("{}/{inputs_id}", text(runnable, "/metadata/uid"))
 }
 
-fn is_runnable(object: &Value) -> bool {
+/// Tells whether an object is a Runnable, which makes runs of its own.
+pub(crate) fn is_runnable(object: &Value) -> bool {
     text(object, "/apiVersion") == API_VERSION && text(object, "/kind") == "Runnable"
 }
 

@@ -159,7 +159,8 @@ impl Pass<'_> {
         });
         let sightings = sightings.collect();
         let mut path = lineage::Path::new(self.owner, &readings, sightings, self.now.0);
-        path.roll_out(self.last_miles(&path, &made).await);
+        let (rollouts, judged) = self.last_miles(&path, &made).await;
+        path.roll_out(rollouts);
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
@@ -183,11 +184,15 @@ impl Pass<'_> {
         let unpruned = |made: Made| Some((made.realization.resource, made.unpruned?));
         removal.failed.extend(made.into_iter().filter_map(unpruned));
         let outcome = self.conclude_removal(removal);
-        first_to_retry(&resources).map_or(outcome, Err)
+        first_to_retry(&resources).map_or(outcome.and(judged), Err)
     }
 
-    /// Judges the last miles of what is final on a path.
-    async fn last_miles(&self, path: &lineage::Path, made: &[Made]) -> BTreeMap<String, Rollout> {
+    /// Judges the last miles of what is final on a path. An error is what must be tried again.
+    async fn last_miles(
+        &self,
+        path: &lineage::Path,
+        made: &[Made],
+    ) -> (BTreeMap<String, Rollout>, Result<(), Error>) {
         let finals = path.finals();
         let products = made.iter().filter_map(|made| made.product.as_ref());
         let images = products.filter(|product| product.artifact.kind() == Kind::Image);
@@ -195,17 +200,17 @@ impl Pass<'_> {
             .map(|product| product.artifact.shown().to_owned())
             .collect();
         let mut rollouts = BTreeMap::new();
+        let mut round = self.this.context.last_miles.round(self.owner);
         for made in made {
             let resource = &made.realization.resource;
             let Some(end) = made.end.as_ref().filter(|_| finals.contains(resource)) else {
                 continue;
             };
-            let last_miles = &self.this.context.last_miles;
-            if let Some(rollout) = last_miles.judge(self.owner, end, &images).await {
+            if let Some(rollout) = round.judge(end, &images).await {
                 rollouts.insert(resource.clone(), rollout);
             }
         }
-        rollouts
+        (rollouts, round.end().map_err(Error::LastMile))
     }
 
     /// Removes what nothing stamps any more, as far as it is time.

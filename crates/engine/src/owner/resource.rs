@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::{Context, leftovers, news};
 use crate::events::News;
-use crate::last_mile::End;
+use crate::last_mile::{self, End};
 use crate::lineage::{self, Product, Readings, Sighting, Subject};
 use crate::stamped::{self, Stamped};
 use crate::watches::Mark;
@@ -167,7 +167,8 @@ impl Run<'_> {
             Err(error) => return Made::quiet(unstamped(Failure::Stamp(error)), Hold::Everything),
         };
         let taken = self.readings.taken(index, &rendered.reads, inputs);
-        rendered.name_inputs(InputsId::of(&taken.inputs).as_str());
+        let inputs_id = InputsId::of(&taken.inputs);
+        rendered.name_inputs(inputs_id.as_str());
         match self.write(template, resource, &rendered.object).await {
             Ok(written) => {
                 let realization = Realization {
@@ -191,7 +192,12 @@ impl Run<'_> {
                 };
                 Made {
                     sighting: Some(subject.sighting()),
-                    end: Some(End::of(written.source.as_ref().unwrap_or(live))),
+                    end: Some(End::of(&last_mile::Stamped {
+                        template,
+                        inputs_id: inputs_id.as_str(),
+                        current: live,
+                        source: written.source.as_ref(),
+                    })),
                     product,
                     news: news::of_write(&written.stamped),
                     unpruned: written.unpruned,

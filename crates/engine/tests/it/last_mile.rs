@@ -5,17 +5,61 @@
     reason = "a story that cannot go on stops where it is"
 )]
 
+mod across_git;
+mod applied;
+mod images;
+mod many_pods;
+mod rollouts;
+mod runs;
+mod selected;
+
 use std::time::Duration;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::{GroupVersionKind, TypeMeta};
 use pathline_engine::workers::Kinds;
 use pathline_lineage::wait::{Never, Options as Enough, Verdict, Waiter};
-use pathline_testkit::kube::{Binaries, Crash, Kubelets, Options, RealCluster};
+use pathline_testkit::kube::{Binaries, Kubelets, Options, RealCluster};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, test_kind};
 
 /// What is awaited takes seconds; a loaded machine gets all the time it needs.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs each story on one real cluster, whose pods run on a stand-in for kubelets.
+macro_rules! on_a_real_cluster {
+    ($($module:ident::$story:ident),* $(,)?) => {
+        #[tokio::test]
+        async fn last_miles_hold_on_a_real_api_server() {
+            let Some(cluster) = real_cluster().await else { return };
+            let kubelets = Kubelets::start(cluster.client().await.unwrap()).await.unwrap();
+            $({
+                println!("story: {}", stringify!($story));
+                let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
+                // All stories of one test would be too much for a stack.
+                Box::pin($module::$story(&mut world, &kubelets)).await;
+                world.end().await;
+            })*
+            drop(kubelets);
+            Box::pin(rollouts::answer_comes_although_the_api_server_is_killed_meanwhile(&cluster)).await;
+        }
+    };
+}
+
+on_a_real_cluster![
+    rollouts::deployment_is_live_when_only_new_pods_run_and_fails_when_they_crash,
+    rollouts::pod_that_is_still_being_deleted_keeps_the_new_ones_from_being_live,
+    rollouts::nothing_is_live_at_scale_zero_or_after_its_deadline,
+    images::tag_proves_nothing_and_a_digest_does,
+    applied::knative_service_is_live_when_the_pods_of_its_newest_revision_are_alone,
+    applied::kustomization_is_live_when_what_it_applied_elsewhere_runs,
+    selected::deployment_that_a_template_selects_tells_whether_it_runs,
+    selected::pods_that_a_template_selects_tell_whether_it_runs,
+    runs::job_that_a_final_runnable_runs_is_its_last_mile,
+];
 
 #[tokio::test]
 async fn process_is_live_when_it_runs_with_what_the_owner_says_and_fails_when_it_crashes() {
@@ -49,104 +93,51 @@ async fn process_is_live_when_it_runs_with_what_the_owner_says_and_fails_when_it
     world.end().await;
 }
 
-#[tokio::test]
-async fn deployment_is_live_when_only_new_pods_run_and_fails_when_they_crash() {
+/// Starts a real cluster with the controllers of pods and the kinds that stories use.
+async fn real_cluster() -> Option<RealCluster> {
     let suite = "last miles on a real API server";
     let binaries = match Binaries::find() {
         Ok(binaries) => binaries,
-        Err(missing) => return pathline_testkit::skip(suite, &missing.to_string()),
+        Err(missing) => {
+            pathline_testkit::skip(suite, &missing.to_string());
+            return None;
+        }
     };
+    let mut definitions = pathline_engine::crds::all();
+    definitions.push(test_kind("Test", "tests"));
+    definitions.extend(foreign_kinds());
     let options = Options {
-        definitions: pathline_engine::crds::all(),
+        definitions,
         ..Options::with_pods()
     };
-    let cluster = RealCluster::start(&binaries, options).await.unwrap();
-    let kubelets = Kubelets::start(cluster.client().await.unwrap())
-        .await
-        .unwrap();
-    let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
-    world
-        .apply_one_resource(deployment(), &["debug", "image"])
-        .await;
-    world
-        .apply_params(&[("debug", "off"), ("image", "app:1")])
-        .await;
-    world.wait_live(1).await;
-
-    world
-        .apply_params(&[("debug", "on"), ("image", "app:1")])
-        .await;
-    world.assert_not_live_with("debug", "on").await;
-    world.wait_live(2).await;
-
-    let crash = Crash {
-        restarts: 3,
-        exit_code: 7,
-        message: "there is no config".to_owned(),
-    };
-    kubelets.crash("app:2", crash);
-    world
-        .apply_params(&[("debug", "on"), ("image", "app:2")])
-        .await;
-    let reason = world.wait_never(3, "param:image=app:2").await;
-    assert!(
-        reason.contains("exit code 7: there is no config"),
-        "{reason}"
-    );
-
-    world
-        .apply_params(&[("debug", "on"), ("image", "app:1")])
-        .await;
-    world.wait_live(4).await;
-
-    world.stop_engine().await;
-    world.start_engine();
-    world
-        .apply_params(&[("debug", "off"), ("image", "app:1")])
-        .await;
-    world.wait_live(5).await;
-    world.end().await;
+    Some(RealCluster::start(&binaries, options).await.unwrap())
 }
 
-#[tokio::test]
-async fn commit_is_live_when_the_delivery_that_follows_its_repository_runs_it() {
-    let repositories = tempfile::tempdir().unwrap();
-    pathline_testkit::git(
-        repositories.path(),
-        &["init", "-q", "--bare", "-b", "main", "manifests.git"],
-    );
-    let url = format!("file://{}/manifests.git", repositories.path().display());
-    let mut world = World::embedded().await;
-    world.stop_engine().await;
-    world.start_engine_with(|options| options.workers = Some(Kinds::all()));
-    world.apply_one_resource(commit(&url), &["command"]).await;
-    world.apply_delivery(&url).await;
-    let runs = |mark: &str| format!("echo {mark}; exec sleep 1000");
-    world.apply_params(&[("command", &runs("one"))]).await;
-    world.wait_live(1).await;
-
-    world.apply_params(&[("command", &runs("two"))]).await;
-    world.assert_not_live_with("command", &runs("two")).await;
-    world.wait_live(2).await;
-
-    let crashes = "echo there is no config; exit 3";
-    world.apply_params(&[("command", crashes)]).await;
-    let reason = world
-        .wait_never(3, &format!("param:command={crashes}"))
-        .await;
-    assert!(reason.contains("there is no config"), "{reason}");
-    world.end().await;
+/// The kinds of Knative and Flux, as far as stories use them.
+fn foreign_kinds() -> Vec<CustomResourceDefinition> {
+    let serving = "serving.knative.dev";
+    let kinds = [
+        (serving, "Service", "services"),
+        (serving, "Configuration", "configurations"),
+        (serving, "Revision", "revisions"),
+        (
+            "kustomize.toolkit.fluxcd.io",
+            "Kustomization",
+            "kustomizations",
+        ),
+    ];
+    kinds
+        .into_iter()
+        .map(|(group, kind, plural)| {
+            let mut definition = test_kind(kind, plural);
+            definition.metadata.name = Some(format!("{plural}.{group}"));
+            definition.spec.group = group.to_owned();
+            definition
+        })
+        .collect()
 }
 
-fn commit(url: &str) -> Value {
-    json!({
-        "apiVersion": "pathline.dev/v1alpha1",
-        "kind": "GitCommit",
-        "metadata": {"name": "$(workload.metadata.name)$"},
-        "spec": {"url": url, "message": "run it", "files": {"run.sh": "$(params.command)$"}},
-    })
-}
-
+/// Returns a Deployment of one container.
 fn deployment() -> Value {
     let labels = json!({"app": "$(workload.metadata.name)$"});
     let container = json!({
@@ -166,6 +157,15 @@ fn deployment() -> Value {
     })
 }
 
+/// Says by whom an object is controlled.
+fn controlled_by(owner: &Value) -> Value {
+    let metadata = &owner["metadata"];
+    json!([{
+        "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"],
+        "uid": metadata["uid"], "controller": true,
+    }])
+}
+
 impl World {
     /// Makes a supply chain with one resource, whose template reads params of the workload.
     async fn apply_one_resource(&self, body: Value, params: &[&str]) {
@@ -173,56 +173,16 @@ impl World {
             .iter()
             .map(|name| json!({"name": name, "default": ""}))
             .collect();
-        let template = json!({"template": body, "params": params});
+        self.apply_template(json!({"template": body, "params": params}))
+            .await;
+    }
+
+    /// Makes a supply chain with one resource of this template.
+    async fn apply_template(&self, template: Value) {
         self.apply_spec("ClusterTemplate", "run", template).await;
         let resource =
             json!({"name": "run", "templateRef": {"kind": "ClusterTemplate", "name": "run"}});
         self.apply_chain("run", json!([resource])).await;
-    }
-
-    /// Makes a delivery that runs what is in a repository.
-    async fn apply_delivery(&self, url: &str) {
-        let ready = json!({"singleConditionType": "Ready"});
-        let repository = json!({
-            "apiVersion": "source.toolkit.fluxcd.io/v1",
-            "kind": "GitRepository",
-            "metadata": {"name": "manifests"},
-            "spec": {"interval": "1s", "url": url, "ref": {"branch": "main"}},
-        });
-        let fetch = json!({
-            "urlPath": ".status.artifact.url", "revisionPath": ".status.artifact.revision",
-            "healthRule": ready, "template": repository,
-        });
-        self.apply_spec("ClusterSourceTemplate", "manifests", fetch)
-            .await;
-        let process = json!({
-            "apiVersion": "pathline.dev/v1alpha1",
-            "kind": "Process",
-            "metadata": {"name": "$(deliverable.metadata.name)$"},
-            "spec": {
-                "source": {"url": "$(deployment.url)$", "revision": "$(deployment.revision)$"},
-                "command": ["sh", "run.sh"],
-            },
-        });
-        let matches =
-            json!({"input": "spec.source.revision", "output": "status.running.source.revision"});
-        let run = json!({"observedMatches": [matches], "healthRule": ready, "template": process});
-        self.apply_spec("ClusterDeploymentTemplate", "run", run)
-            .await;
-        let selector = json!({"app": self.namespace});
-        let resources = json!([
-            {"name": "manifests", "templateRef": {"kind": "ClusterSourceTemplate", "name": "manifests"}},
-            {
-                "name": "run",
-                "templateRef": {"kind": "ClusterDeploymentTemplate", "name": "run"},
-                "deployment": {"resource": "manifests"},
-            },
-        ]);
-        let delivery = json!({"selector": selector, "resources": resources});
-        self.apply_spec("ClusterDelivery", "run", delivery).await;
-        let spec = json!({"source": {"git": {"url": url, "ref": {"branch": "main"}}}});
-        let owner = json!({"metadata": {"labels": selector}, "spec": spec});
-        self.apply("Deliverable", "app", owner).await;
     }
 
     /// Lets the workload have these params.
@@ -261,12 +221,41 @@ impl World {
 
     /// Waits as whoever waits for a change does, until it can't happen any more; returns why.
     async fn wait_never(&self, generation: i64, wish: &str) -> String {
+        self.wait_verdict(generation, wish, |verdict| match verdict {
+            Verdict::Never(Never::Failed { message, .. }) => Some(message),
+            Verdict::Waiting(_) => None,
+            other => panic!("{other:?} in the place of a failure"),
+        })
+        .await
+    }
+
+    /// Waits until whoever waits for a change is told that this is missing.
+    async fn wait_missing(&self, generation: i64, wish: &str, text: &str) {
+        self.wait_verdict(generation, wish, |verdict| match verdict {
+            Verdict::Waiting(positions) => {
+                let mut missing = positions.iter().flat_map(|it| &it.missing);
+                missing.any(|it| it.contains(text)).then_some(())
+            }
+            other => panic!("{other:?} in the place of `{text}`"),
+        })
+        .await;
+    }
+
+    async fn wait_verdict<T>(
+        &self,
+        generation: i64,
+        wish: &str,
+        is_it: impl Fn(Verdict) -> Option<T>,
+    ) -> T {
         let enough = Enough {
             live: true,
             since_generation: Some(generation),
             ..Enough::default()
         };
         let mut waiter = Waiter::new(vec![wish.parse().unwrap()], enough);
+        let is_known = |owner: &Value| owner["status"]["inputs"].is_array();
+        self.wait_for("Workload", "app", "that is known", is_known)
+            .await;
         let owner = self
             .ledger
             .find_owner("Workload", &self.namespace, "app")
@@ -279,14 +268,76 @@ impl World {
         let waiting = async {
             loop {
                 let track = tracks.borrow_and_update().clone();
-                match track.map(|track| waiter.look(&track)) {
-                    Some(Verdict::Never(Never::Failed { message, .. })) => return message,
-                    Some(Verdict::Waiting(_)) | None => tracks.changed().await.unwrap(),
-                    Some(other) => panic!("{other:?} in the place of a failure"),
+                let found = track.and_then(|track| is_it(waiter.look(&track)));
+                match found {
+                    Some(found) => return found,
+                    None => tracks.changed().await.unwrap(),
                 }
             }
         };
         let told = tokio::time::timeout(PATIENCE, waiting).await;
-        told.unwrap_or_else(|_| panic!("waited in vain for {wish} to fail"))
+        told.unwrap_or_else(|_| panic!("waited in vain for another answer to {wish}"))
+    }
+
+    /// Returns the API of a kind in a namespace.
+    fn kind_api(&self, types: &TypeMeta, namespace: &str) -> Api<DynamicObject> {
+        let gvk = GroupVersionKind::try_from(types).unwrap();
+        Api::namespaced_with(self.client.clone(), namespace, &ApiResource::from_gvk(&gvk))
+    }
+
+    /// Plays a controller: writes an object, and its status if it has one. Returns the object.
+    async fn put(&self, mut object: Value) -> Value {
+        let types: TypeMeta = serde_json::from_value(object.clone()).unwrap();
+        let namespace = object["metadata"]["namespace"].as_str();
+        let api = self.kind_api(&types, namespace.unwrap_or(&self.namespace));
+        let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+        let status = object.as_object_mut().unwrap().remove("status");
+        let params = PatchParams::apply("a-controller").force();
+        let mut written = api
+            .patch(&name, &params, &Patch::Apply(&object))
+            .await
+            .unwrap();
+        if let Some(status) = status {
+            let patch = Patch::Merge(json!({"status": status}));
+            let params = PatchParams::default();
+            written = api.patch_status(&name, &params, &patch).await.unwrap();
+        }
+        written.types = Some(types);
+        serde_json::to_value(written).unwrap()
+    }
+
+    /// Plays a controller: waits for an object at a generation and returns it.
+    async fn wait_stamped(&self, api_version: &str, kind: &str, generation: i64) -> Value {
+        let types = TypeMeta {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+        };
+        let api = self.kind_api(&types, &self.namespace);
+        let is_there = |object: Option<&DynamicObject>| {
+            object.is_some_and(|it| it.metadata.generation == Some(generation))
+        };
+        let waiting = kube::runtime::wait::await_condition(api, "app", is_there);
+        let found = tokio::time::timeout(PATIENCE, waiting).await;
+        let found = found.unwrap_or_else(|_| panic!("waited in vain for a {kind} {generation}"));
+        let mut found = found.unwrap().unwrap();
+        found.types = Some(types);
+        serde_json::to_value(found).unwrap()
+    }
+
+    /// Returns what the containers of all pods in a namespace have as `DEBUG`, also of those that go.
+    async fn running_with(&self, namespace: &str) -> Vec<String> {
+        let pods = self.kind_api(
+            &TypeMeta {
+                api_version: "v1".into(),
+                kind: "Pod".into(),
+            },
+            namespace,
+        );
+        let pods = pods.list(&Default::default()).await.unwrap();
+        let debug = |pod: DynamicObject| {
+            let env = &pod.data["spec"]["containers"][0]["env"][0];
+            env["value"].as_str().unwrap_or_default().to_owned()
+        };
+        pods.items.into_iter().map(debug).collect()
     }
 }

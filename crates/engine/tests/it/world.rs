@@ -166,6 +166,11 @@ impl World {
         Client::new(service, "default")
     }
 
+    /// Returns where the engines of this world keep their data.
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.data_dir.path()
+    }
+
     /// Returns what the engine asked of the cluster so far, as `METHOD path`.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.calls.borrow().clone()

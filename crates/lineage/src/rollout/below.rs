@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::flux::Reference;
 use super::object::Object;
 use super::pods::{Group, Pods};
 
 /// What lies below a stamped object: the object itself, what it controls, and so on down to pods.
 ///
-/// Feed it with objects in any order; of each object the newest state counts. Of pods only counts
-/// are kept.
+/// All of it lies in one namespace, as owner references do. Feed it with objects in any order; of
+/// each object the newest state counts. Of pods only counts are kept, by controller, by what they run,
+/// and by the labels that are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Below {
     objects: BTreeMap<String, Object>,
@@ -37,13 +39,22 @@ impl Below {
         self.pods.gone(uid);
     }
 
+    /// Makes an empty one that tells pods apart by these labels.
+    pub fn by_labels(labels: BTreeSet<String>) -> Self {
+        Self {
+            objects: BTreeMap::new(),
+            pods: Pods::by_labels(labels),
+        }
+    }
+
     /// Puts what a new listing of a kind found in the place of what was known of that kind.
-    pub fn replace(&mut self, kind: &str, fresh: Self) {
-        if kind == "Pod" {
+    pub fn replace(&mut self, group: &str, kind: &str, fresh: Self) {
+        if (group, kind) == ("", "Pod") {
             self.pods = fresh.pods;
             return;
         }
-        self.objects.retain(|_, object| object.kind != kind);
+        self.objects
+            .retain(|_, object| (object.group.as_str(), object.kind.as_str()) != (group, kind));
         self.objects.extend(fresh.objects);
     }
 
@@ -64,16 +75,29 @@ impl Below {
     }
 
     /// Returns an object by what an inventory calls it.
-    pub(super) fn find(
+    pub fn find(&self, named: &Reference) -> Option<&Object> {
+        self.objects.values().find(|it| named.names(it))
+    }
+
+    /// Returns the objects of a kind with these labels; pods are not among them.
+    pub fn labelled(
         &self,
         group: &str,
         kind: &str,
-        namespace: &str,
-        name: &str,
-    ) -> Option<&Object> {
-        self.objects.values().find(|it| {
-            it.group == group && it.kind == kind && it.namespace == namespace && it.name == name
-        })
+        labels: &BTreeMap<String, String>,
+    ) -> impl Iterator<Item = &Object> {
+        let objects = self.objects.values();
+        objects.filter(move |it| it.group == group && it.kind == kind && it.is_labelled(labels))
+    }
+
+    /// Returns the pods with these labels, by which pods must be told apart.
+    pub(super) fn pods_labelled(&self, labels: &BTreeMap<String, String>) -> Vec<&Group> {
+        let groups = self.pods.groups();
+        let has_all = |it: &&Group| {
+            let mut labels = labels.iter();
+            labels.all(|(name, value)| it.labels.get(name) == Some(value))
+        };
+        groups.filter(has_all).collect()
     }
 
     /// Returns the pods of one controller.

@@ -30,9 +30,24 @@ pub enum Files {
 }
 
 /// Judges the last mile of a commit: it is live in every delivery that follows its repository.
-pub fn judge_delivered(deliveries: &[Delivery]) -> Stage {
-    let stages = deliveries.iter().map(delivered);
-    stages.fold(Stage::None, Stage::and)
+pub fn judge_delivered(repository: &str, deliveries: &[Delivery]) -> Stage {
+    let stages = deliveries.iter().map(delivered).reduce(Stage::and);
+    stages.unwrap_or_else(|| Stage::Unfollowed {
+        why: format!(
+            "no delivery follows {} yet; create a Deliverable that does, or ask without --live",
+            without_user(repository)
+        ),
+    })
+}
+
+/// Returns an address without who asks.
+fn without_user(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    match host.rsplit_once('@') {
+        Some((_, host)) if !scheme.is_empty() => format!("{scheme}://{host}/{path}"),
+        _ => url.to_owned(),
+    }
 }
 
 fn delivered(delivery: &Delivery) -> Stage {
@@ -86,6 +101,8 @@ fn normalized(url: &str) -> (String, String) {
 mod tests {
     use super::*;
 
+    const REPOSITORY: &str = "https://me:secret@git.example/app.git";
+
     fn delivery(files: Option<Files>, live: Live) -> Delivery {
         Delivery {
             name: "deliverable app".into(),
@@ -98,17 +115,28 @@ mod tests {
 
     #[test]
     fn commit_is_live_once_a_delivery_that_has_it_is() {
-        let kept = |live| judge_delivered(&[delivery(Some(Files::Kept), live)]);
+        let kept = |live| judge_delivered(REPOSITORY, &[delivery(Some(Files::Kept), live)]);
         assert_eq!(kept(Live::True), Stage::Done);
         assert!(matches!(kept(Live::False), Stage::Progressing { .. }));
         assert!(matches!(kept(Live::Unknown), Stage::Progressing { .. }));
-        assert_eq!(judge_delivered(&[]), Stage::None);
+    }
+
+    #[test]
+    fn commit_that_no_delivery_follows_says_what_would() {
+        let stage = judge_delivered(REPOSITORY, &[]);
+        let Stage::Unfollowed { why } = stage else {
+            panic!("{stage:?}");
+        };
+        assert_eq!(
+            why,
+            "no delivery follows https://git.example/app.git yet; create a Deliverable that does, or ask without --live"
+        );
     }
 
     #[test]
     fn commit_that_a_delivery_does_not_have_is_waited_for() {
         for files in [None, Some(Files::Elsewhere)] {
-            let stage = judge_delivered(&[delivery(files, Live::True)]);
+            let stage = judge_delivered(REPOSITORY, &[delivery(files, Live::True)]);
             assert!(matches!(stage, Stage::Progressing { .. }), "{stage:?}");
         }
         let unfetched = Delivery {
@@ -116,7 +144,7 @@ mod tests {
             ..delivery(None, Live::Unknown)
         };
         assert!(matches!(
-            judge_delivered(&[unfetched]),
+            judge_delivered(REPOSITORY, &[unfetched]),
             Stage::Progressing { .. }
         ));
     }
@@ -124,7 +152,7 @@ mod tests {
     #[test]
     fn files_that_somebody_else_changed_never_run() {
         let changed = delivery(Some(Files::Changed(vec!["app.yaml".into()])), Live::True);
-        let stage = judge_delivered(&[changed]);
+        let stage = judge_delivered(REPOSITORY, &[changed]);
         assert!(
             matches!(&stage, Stage::Failed { reason } if reason.contains("app.yaml")),
             "{stage:?}"
@@ -137,14 +165,14 @@ mod tests {
             failure: Some("no such image".into()),
             ..delivery(Some(Files::Kept), Live::False)
         };
-        let stage = judge_delivered(std::slice::from_ref(&failed));
+        let stage = judge_delivered(REPOSITORY, std::slice::from_ref(&failed));
         assert!(matches!(&stage, Stage::Failed { reason } if reason.contains("no such image")));
         let before = Delivery {
             files: Some(Files::Elsewhere),
             ..failed
         };
         assert!(matches!(
-            judge_delivered(&[before]),
+            judge_delivered(REPOSITORY, &[before]),
             Stage::Progressing { .. }
         ));
     }
@@ -156,7 +184,7 @@ mod tests {
             delivery(Some(Files::Elsewhere), Live::True),
         ];
         assert!(matches!(
-            judge_delivered(&stages),
+            judge_delivered(REPOSITORY, &stages),
             Stage::Progressing { .. }
         ));
     }

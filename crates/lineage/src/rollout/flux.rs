@@ -1,4 +1,8 @@
 //! What Flux applied: inventories of Kustomizations and HelmReleases.
+//!
+//! An inventory may name objects of other namespaces, other Kustomizations, and even its own.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -22,10 +26,30 @@ pub struct Reference {
     pub name: String,
 }
 
+impl Reference {
+    /// Tells whether it names an object.
+    pub(super) fn names(&self, object: &Object) -> bool {
+        self.name == object.name
+            && self.kind == object.kind
+            && self.group == object.group
+            && self.namespace == object.namespace
+    }
+}
+
+/// Finds an object that an inventory names, with what lies around it.
+pub(super) type Find<'f, 'a> = &'f dyn Fn(&Reference) -> Option<(&'a Object, &'a Below)>;
+
+/// Tells whether an object is one with an inventory.
+pub(super) fn has_inventory(object: &Object) -> bool {
+    matches!(
+        (object.group.as_str(), object.kind.as_str()),
+        ("kustomize.toolkit.fluxcd.io", "Kustomization")
+            | ("helm.toolkit.fluxcd.io", "HelmRelease")
+    )
+}
+
 /// Returns the objects with a last mile that an inventory names.
-///
-/// What is known of them must have been read after the object with the inventory was.
-pub fn inventory(object: &Object) -> Vec<Reference> {
+fn inventory(object: &Object) -> Vec<Reference> {
     let entries = object
         .status("/inventory/entries")
         .and_then(Value::as_array);
@@ -43,31 +67,81 @@ pub fn inventory(object: &Object) -> Vec<Reference> {
         })
     });
     references
-        .filter(|it| judging::has_last_mile(&it.group, &it.kind))
+        .filter(|it| judging::kinds_below(&it.group, &it.kind).is_some())
         .collect()
 }
 
-pub(super) fn applied(object: &Object, below: &Below, wanted: &[String]) -> Stage {
-    let ready = object.condition("Ready");
-    if !object.has_observed() {
-        return Stage::progressing("its generation has not been observed yet");
+/// Returns what the inventory of an object names, and what is named in turn as far as it has been
+/// seen; `place` returns what is known of a namespace.
+pub fn all_named<'a>(
+    object: &Object,
+    place: impl Fn(&str) -> Option<&'a Below>,
+) -> BTreeSet<Reference> {
+    let mut all = BTreeSet::new();
+    let mut next = vec![object];
+    while let Some(object) = next.pop().filter(|it| has_inventory(it)) {
+        for named in inventory(object) {
+            let found = place(&named.namespace).and_then(|below| below.find(&named));
+            if all.insert(named) {
+                next.extend(found.filter(|it| has_inventory(it)));
+            }
+        }
     }
+    all
+}
+
+/// Judges an object with an inventory, all that it names, and all that is named in turn.
+pub(super) fn applied<'a>(object: &'a Object, find: Find<'_, 'a>, wanted: &[String]) -> Stage {
+    let mut visited = BTreeSet::new();
+    let mut next = vec![object];
+    let mut stage = Stage::None;
+    while let Some(object) = next.pop() {
+        if !visited.insert(&object.uid) {
+            continue;
+        }
+        if let Some(own) = not_applied(object) {
+            stage = stage.and(own);
+            continue;
+        }
+        for named in inventory(object) {
+            match find(&named) {
+                Some((found, _)) if has_inventory(found) => next.push(found),
+                Some((found, below)) => stage = stage.and(judging::stage(found, below, wanted)),
+                None => {
+                    let why = format!("{} `{}` has not been seen yet", named.kind, named.name);
+                    stage = stage.and(Stage::progressing(why));
+                }
+            }
+        }
+    }
+    stage
+}
+
+/// Says why an inventory does not count yet.
+fn not_applied(object: &Object) -> Option<Stage> {
+    if !object.has_observed() {
+        let why = format!("{} has not observed its generation yet", object.title());
+        return Some(Stage::progressing(why));
+    }
+    let ready = object.condition("Ready");
     match ready.map(|it| it.status) {
         Some("True") => {}
-        Some("False") => return Stage::failed(ready.map(|it| it.told()).unwrap_or_default()),
-        _ => return Stage::progressing("it has not applied everything yet"),
+        Some("False") => {
+            let told = ready.map(|it| it.told()).unwrap_or_default();
+            return Some(Stage::failed(format!("{}: {told}", object.title())));
+        }
+        _ => {
+            let why = format!("{} has not applied everything yet", object.title());
+            return Some(Stage::progressing(why));
+        }
     }
     let [applied, attempted] =
         ["/lastAppliedRevision", "/lastAttemptedRevision"].map(|it| object.text(it));
-    if !applied.is_empty() && applied != attempted {
-        return Stage::progressing(format!("it applies `{attempted}`, and has `{applied}`"));
-    }
-    let stages = inventory(object).into_iter().map(|it| {
-        let found = below.find(&it.group, &it.kind, &it.namespace, &it.name);
-        match found {
-            Some(found) => judging::stage(found, below, wanted),
-            None => Stage::progressing(format!("{} `{}` has not been seen yet", it.kind, it.name)),
-        }
-    });
-    stages.fold(Stage::None, Stage::and)
+    let is_behind = !applied.is_empty() && applied != attempted;
+    is_behind.then(|| {
+        let title = object.title();
+        Stage::progressing(format!(
+            "{title} applies `{attempted}`, and has `{applied}`"
+        ))
+    })
 }

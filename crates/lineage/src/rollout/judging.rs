@@ -9,6 +9,23 @@ use super::{Rollout, Stage, controllers, flux, job, knative, process};
 /// A rule for a kind.
 type Rule = fn(&Object, &Below, &[String]) -> Stage;
 
+/// A kind of objects, as the API names it: group, version and kind.
+pub type ApiKind = (&'static str, &'static str, &'static str);
+
+const DEPLOYMENT: ApiKind = ("apps", "v1", "Deployment");
+const REPLICA_SET: ApiKind = ("apps", "v1", "ReplicaSet");
+const POD: ApiKind = ("", "v1", "Pod");
+const CONFIGURATION: ApiKind = ("serving.knative.dev", "v1", "Configuration");
+const REVISION: ApiKind = ("serving.knative.dev", "v1", "Revision");
+
+/// Returns the kinds that lie below objects of a kind, by which their last mile is judged; `None` if
+/// nothing is known to run below objects of that kind.
+///
+/// What an inventory of Flux names comes in addition.
+pub fn kinds_below(group: &str, kind: &str) -> Option<&'static [ApiKind]> {
+    rule(group, kind).map(|(kinds, _)| kinds)
+}
+
 /// Judges the last mile of a stamped object.
 ///
 /// `images` are the images that the resource was made of. What is known of objects that the stamped
@@ -17,22 +34,31 @@ pub fn judge(object: &Object, below: &Below, images: &[String]) -> Rollout {
     about(object, stage(object, below, images))
 }
 
-/// Judges the last mile of a stamped object whose template says where to look: at these objects.
-pub fn judge_selected<'a>(
+/// Judges the last mile of a stamped object which may have applied objects in other namespaces;
+/// `place` returns what is known of a namespace.
+pub fn judge_across<'a>(
     object: &Object,
-    selected: impl IntoIterator<Item = &'a Object>,
-    below: &Below,
+    place: impl Fn(&str) -> Option<&'a Below>,
     images: &[String],
 ) -> Rollout {
-    let stages = selected.into_iter().map(|it| stage(it, below, images));
-    let stage = stages.reduce(Stage::and);
-    let stage = stage.unwrap_or_else(|| {
-        Stage::progressing("nothing that its liveSelector selects is there yet")
-    });
+    let nothing = Below::default();
+    let stage = if flux::has_inventory(object) {
+        flux::applied(
+            object,
+            &|named| {
+                let below = place(&named.namespace)?;
+                Some((below.find(named)?, below))
+            },
+            images,
+        )
+    } else {
+        let below = place(&object.namespace);
+        stage(object, below.unwrap_or(&nothing), images)
+    };
     about(object, stage)
 }
 
-fn about(object: &Object, stage: Stage) -> Rollout {
+pub(super) fn about(object: &Object, stage: Stage) -> Rollout {
     Rollout {
         uid: object.uid.clone(),
         generation: object.generation,
@@ -40,28 +66,28 @@ fn about(object: &Object, stage: Stage) -> Rollout {
     }
 }
 
-/// Tells whether something runs below objects of a kind.
-pub(super) fn has_last_mile(group: &str, kind: &str) -> bool {
-    rule(group, kind).is_some()
-}
-
 pub(super) fn stage(object: &Object, below: &Below, images: &[String]) -> Stage {
     match rule(&object.group, &object.kind) {
-        Some(rule) => rule(object, below, images),
+        Some((_, rule)) => rule(object, below, images),
         None => of_children(object, below, images),
     }
 }
 
-fn rule(group: &str, kind: &str) -> Option<Rule> {
-    let rule: Rule = match (group, kind) {
-        ("apps", "Deployment") => controllers::deployment,
-        ("apps", "StatefulSet") => controllers::stateful_set,
-        ("apps", "DaemonSet") => controllers::daemon_set,
-        ("batch", "Job") => job::job,
-        ("serving.knative.dev", "Service") => knative::service,
+fn rule(group: &str, kind: &str) -> Option<(&'static [ApiKind], Rule)> {
+    let rule: (&'static [ApiKind], Rule) = match (group, kind) {
+        ("apps", "Deployment") => (&[REPLICA_SET, POD], controllers::deployment),
+        ("apps", "StatefulSet") => (&[POD], controllers::stateful_set),
+        ("apps", "DaemonSet") => (&[POD], controllers::daemon_set),
+        ("batch", "Job") => (&[POD], job::job),
+        ("serving.knative.dev", "Service") => (
+            &[CONFIGURATION, REVISION, DEPLOYMENT, REPLICA_SET, POD],
+            knative::service,
+        ),
         ("kustomize.toolkit.fluxcd.io", "Kustomization")
-        | ("helm.toolkit.fluxcd.io", "HelmRelease") => flux::applied,
-        ("pathline.dev", "Process") => |object, _, _| process::process(object),
+        | ("helm.toolkit.fluxcd.io", "HelmRelease") => (&[], |object, below, images| {
+            flux::applied(object, &|named| Some((below.find(named)?, below)), images)
+        }),
+        ("pathline.dev", "Process") => (&[], |object, _, _| process::process(object)),
         _ => return None,
     };
     Some(rule)
@@ -91,7 +117,7 @@ fn of_children(object: &Object, below: &Below, images: &[String]) -> Stage {
         }
     }
     let stages = running.into_iter().map(|it| {
-        let rule = rule(&it.group, &it.kind).expect("only those with a rule were looked for");
+        let (_, rule) = rule(&it.group, &it.kind).expect("only those with a rule were looked for");
         rule(it, below, images)
     });
     stages.fold(Stage::None, Stage::and)
@@ -108,7 +134,7 @@ fn running_below<'a>(object: &'a Object, below: &'a Below) -> Vec<&'a Object> {
             if !visited.insert(&child.uid) {
                 continue;
             }
-            if has_last_mile(&child.group, &child.kind) {
+            if kinds_below(&child.group, &child.kind).is_some() {
                 running.push(child);
             } else {
                 next.push(child);

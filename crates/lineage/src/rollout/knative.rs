@@ -3,6 +3,8 @@
 //! A revision that is ready has run; while nobody calls it there may be no pod, and the next call
 //! starts one of exactly that revision.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::Stage;
@@ -73,6 +75,7 @@ fn resolved(revision: &Object) -> Group {
     Group {
         controller: revision.uid.clone(),
         revision: revision.name.clone(),
+        labels: BTreeMap::new(),
         containers: containers.collect(),
         total: 0,
         ready: 0,

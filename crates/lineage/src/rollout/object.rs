@@ -1,5 +1,7 @@
 //! What is kept of an object on a last mile.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::pod::controller_of;
@@ -31,6 +33,10 @@ pub struct Object {
     pub uid: String,
     /// The generation, where the kind has one.
     pub generation: Option<i64>,
+    /// What changes with every write to it.
+    pub version: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
     /// The uid of the object that controls it.
     pub controller: Option<String>,
     /// The number that a Deployment and its current replica set share.
@@ -65,6 +71,8 @@ impl Object {
             generation: object
                 .pointer("/metadata/generation")
                 .and_then(Value::as_i64),
+            version: text("/metadata/resourceVersion"),
+            labels: labels_of(object),
             controller: controller_of(object).map(str::to_owned),
             revision: revision.and_then(Value::as_str).map(str::to_owned),
             images: images(object),
@@ -73,6 +81,13 @@ impl Object {
                 .collect(),
             status: object.get("status").map(shortened).unwrap_or_default(),
         }
+    }
+
+    /// Tells whether it has these labels, whatever others it has.
+    pub(super) fn is_labelled(&self, wanted: &BTreeMap<String, String>) -> bool {
+        wanted
+            .iter()
+            .all(|(name, value)| self.labels.get(name) == Some(value))
     }
 
     /// Returns kind and name, for people.
@@ -143,6 +158,17 @@ impl Condition<'_> {
             (reason, message) => format!("{reason}: {message}"),
         }
     }
+}
+
+/// Returns the labels of an object.
+pub(super) fn labels_of(object: &Value) -> BTreeMap<String, String> {
+    let labels = object
+        .pointer("/metadata/labels")
+        .and_then(Value::as_object);
+    let labels = labels.into_iter().flatten();
+    labels
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect()
 }
 
 fn images(object: &Value) -> Vec<String> {

@@ -105,7 +105,7 @@ fn crash(pod: &Value) -> Option<String> {
         let said = said.or_else(|| last["reason"].as_str()).unwrap_or_default();
         let said: String = said.trim().chars().take(MESSAGE).collect();
         let said = if said.is_empty() { said } else { format!(": {said}") };
-        format!("container `{container}` of pod `{pod_name}` crashed {restarts} times, last with {code}{said}")
+        format!("container `{container}` of pod `{pod_name}` is in CrashLoopBackOff: it crashed {restarts} times, last with {code}{said}")
     })
 }
 

@@ -1,10 +1,11 @@
 //! Pods, counted: a few bytes for each, however many there are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::object::labels_of;
 use super::pod::{Container, Pod};
 
 /// How many reasons of pods are kept as texts; of all others only their number.
@@ -16,14 +17,18 @@ pub(super) struct Pods {
     /// By a hash of the uid: the group, and what the pod says of itself.
     known: HashMap<u128, Entry>,
     groups: Vec<Group>,
+    /// The labels by which they are told apart.
+    told_by: BTreeSet<String>,
     texts: BTreeMap<u128, Texts>,
 }
 
-/// Pods that have one controller, one revision, and run the same images.
+/// Pods that have one controller, one revision, the same labels where these count, and run the same
+/// images.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     pub(super) controller: String,
     pub(super) revision: String,
+    pub(super) labels: BTreeMap<String, String>,
     pub(super) containers: Vec<Container>,
     /// All that are there, also those that are being deleted.
     pub(super) total: usize,
@@ -46,11 +51,21 @@ struct Texts {
 }
 
 impl Pods {
+    /// Makes empty ones that are told apart by these labels.
+    pub(super) fn by_labels(told_by: BTreeSet<String>) -> Self {
+        Self {
+            told_by,
+            ..Self::default()
+        }
+    }
+
     /// Takes a pod into account as it is now.
     pub(super) fn seen(&mut self, uid: &str, pod: &Value) {
         self.gone(uid);
+        let mut labels = labels_of(pod);
+        labels.retain(|name, _| self.told_by.contains(name));
         let pod = Pod::read(pod);
-        let group = self.group(&pod);
+        let group = self.group(&pod, labels);
         let entry = Entry {
             group,
             ready: pod.ready,
@@ -123,21 +138,24 @@ impl Pods {
     }
 
     /// Returns the group of a pod; one that nobody is in any more is used again.
-    fn group(&mut self, pod: &Pod) -> u32 {
+    fn group(&mut self, pod: &Pod, labels: BTreeMap<String, String>) -> u32 {
         let same = |it: &Group| {
             it.controller == pod.controller
                 && it.revision == pod.revision
+                && it.labels == labels
                 && it.containers == pod.containers
         };
+        let known = self.groups.iter().position(|it| it.total > 0 && same(it));
         let group = Group {
             controller: pod.controller.clone(),
             revision: pod.revision.clone(),
+            labels,
             containers: pod.containers.clone(),
             total: 0,
             ready: 0,
             crashing: 0,
         };
-        let index = if let Some(at) = self.groups.iter().position(|it| it.total > 0 && same(it)) {
+        let index = if let Some(at) = known {
             at
         } else if let Some(empty) = self.groups.iter().position(|it| it.total == 0) {
             self.groups[empty] = group;

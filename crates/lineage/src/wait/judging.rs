@@ -121,15 +121,22 @@ impl<'a> Judging<'a> {
             .iter()
             .map(|target| (*target, self.track.stage(target)));
         let stages: Vec<_> = stages.collect();
-        let missing: Vec<_> = stages
-            .iter()
-            .filter_map(|(target, stage)| telling::stage(target, *stage))
-            .collect();
+        let tell = |tell: fn(&str, Option<&Stage>) -> Option<String>| -> Vec<_> {
+            let told = stages
+                .iter()
+                .filter_map(|(target, stage)| tell(target, *stage));
+            told.collect()
+        };
+        let missing = tell(telling::stage);
         if !missing.is_empty() {
             return Verdict::Waiting(vec![position(missing)]);
         }
         if stages.iter().any(|(_, stage)| *stage == Some(&Stage::Done)) {
             return Verdict::Holds(vec![position(Vec::new())]);
+        }
+        let unfollowed = tell(telling::unfollowed);
+        if !unfollowed.is_empty() {
+            return Verdict::Waiting(vec![position(unfollowed)]);
         }
         Verdict::Unproven(targets.iter().map(|it| self.mend_last_mile(it)).collect())
     }

@@ -2,7 +2,8 @@
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{
-    Below, Object, OwnerReference, Step, climb, inventory, judge, judge_selected,
+    Below, Object, OwnerReference, Step, all_named, climb, judge, judge_across, judge_selected,
+    judge_selected_pods,
 };
 use serde_json::{Value, json};
 
@@ -399,15 +400,15 @@ fn kustomization_is_live_when_all_of_its_inventory_is() {
             },
         })
     };
-    let named = inventory(&Object::read(&kustomization("True")));
-    assert_eq!(named.len(), 1, "a ConfigMap does not run");
+    let named = all_named(&Object::read(&kustomization("True")), |_| None);
+    let named: Vec<_> = named
+        .iter()
+        .map(|it| [&it.group, &it.kind, &it.name])
+        .collect();
     assert_eq!(
-        (
-            named[0].group.as_str(),
-            named[0].kind.as_str(),
-            named[0].name.as_str()
-        ),
-        ("apps", "Deployment", "app")
+        named,
+        [["apps", "Deployment", "app"]],
+        "a ConfigMap does not run"
     );
     let running = [
         deployment(1, complete(1)),
@@ -495,19 +496,117 @@ fn kind_that_nobody_knows_is_judged_by_what_it_controls() {
 }
 
 #[test]
-fn selected_objects_are_judged_in_place_of_what_is_below() {
-    let root = Object::read(
-        &json!({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"uid": "root", "generation": 7}}),
+fn inventories_that_name_each_other_or_other_namespaces_are_followed_once() {
+    let kustomization = |name: &str, namespace: &str, entries: &[&str]| {
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|id| json!({"id": id, "v": "v1"}))
+            .collect();
+        json!({
+            "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+            "metadata": {"name": name, "namespace": namespace, "uid": name, "generation": 1},
+            "status": {
+                "observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}],
+                "inventory": {"entries": entries},
+            },
+        })
+    };
+    let outer = kustomization(
+        "outer",
+        "flux",
+        &[
+            "flux_outer_kustomize.toolkit.fluxcd.io_Kustomization",
+            "team_inner_kustomize.toolkit.fluxcd.io_Kustomization",
+        ],
     );
+    let inner = kustomization("inner", "team", &["dev_app_apps_Deployment"]);
+    let places = |pods: &[Value]| {
+        let deployed = [deployment(1, complete(1)), replica_set("new", "2")];
+        [
+            ("flux", below(std::slice::from_ref(&outer))),
+            ("team", below(std::slice::from_ref(&inner))),
+            ("dev", below(&[&deployed[..], pods].concat())),
+        ]
+    };
+    let judged = |pods: &[Value]| {
+        let places = places(pods);
+        let place = |named: &str| {
+            let mut places = places.iter();
+            places.find(|(name, _)| *name == named).map(|(_, it)| it)
+        };
+        let outer = Object::read(&outer);
+        assert_eq!(all_named(&outer, place).len(), 3);
+        judge_across(&outer, place, &[]).stage
+    };
+    assert_eq!(judged(&[pod("n1", "new", ready(""))]), Stage::Done);
+    progresses(&judged(&[]), "0 of 1 pods are new");
+    let alone = below(std::slice::from_ref(&outer));
+    assert_eq!(judge(&Object::read(&outer), &alone, &[]).stage, {
+        Stage::Progressing {
+            why: "Kustomization `inner` has not been seen yet".into(),
+        }
+    });
+}
+
+#[test]
+fn selected_pods_must_all_run_what_was_made() {
+    let root = Object::read(
+        &json!({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"name": "a", "uid": "root", "generation": 7}}),
+    );
+    let labelled = |name: &str, app: &str, status: Value| {
+        let mut pod = pod(name, "someone", status);
+        pod["metadata"]["labels"] = json!({"app": app, "of-this-pod-only": name});
+        pod
+    };
+    let judged = |pods: &[Value]| {
+        let mut below = Below::by_labels(["app".to_owned()].into());
+        pods.iter().for_each(|it| below.seen(it));
+        let labels = [("app".to_owned(), "a".to_owned())].into();
+        judge_selected_pods(&root, Some(7), &labels, &below, &[]).stage
+    };
+    let other = labelled("p0", "other", json!({"phase": "Pending"}));
+    progresses(&judged(std::slice::from_ref(&other)), "liveSelector");
+    let [one, two] = ["p1", "p2"].map(|it| labelled(it, "a", ready("")));
+    assert_eq!(judged(&[other, one.clone(), two.clone()]), Stage::Done);
+    let pending = labelled("p2", "a", json!({"phase": "Pending"}));
+    progresses(
+        &judged(&[one.clone(), two, pending.clone()]),
+        "1 of 2 pods are ready",
+    );
+    progresses(&judged(&[one.clone(), pending]), "1 of 2 pods are ready");
+    fails(
+        &judged(&[one, labelled("p3", "a", crashing(3))]),
+        "crashed 3 times",
+    );
+}
+
+#[test]
+fn selected_objects_are_judged_in_place_of_what_is_below() {
+    let root = |status: Value| {
+        Object::read(
+            &json!({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"name": "a", "uid": "root", "generation": 7}, "status": status}),
+        )
+    };
     let all = below(&[replica_set("new", "2"), pod("n1", "new", ready(""))]);
     let selected = Object::read(&deployment(1, complete(1)));
-    let rollout = judge_selected(&root, [&selected], &all, &[]);
+    let judged = |observed, status| judge_selected(&root(status), observed, [&selected], &all, &[]);
+    let rollout = judged(Some(7), json!({}));
     assert_eq!(
         (rollout.uid.as_str(), rollout.generation),
         ("root", Some(7))
     );
     assert_eq!(rollout.stage, Stage::Done);
-    progresses(&judge_selected(&root, [], &all, &[]).stage, "liveSelector");
+    let none = judge_selected(&root(json!({})), Some(7), [], &all, &[]);
+    progresses(&none.stage, "liveSelector");
+    progresses(&judged(None, json!({})).stage, "observedGenerationPath");
+    progresses(
+        &judged(Some(6), json!({})).stage,
+        "has not observed its generation",
+    );
+    let ready = |status: &str| json!({"conditions": [{"type": "Ready", "status": status, "message": "it says"}]});
+    assert_eq!(judged(Some(7), ready("True")).stage, Stage::Done);
+    progresses(&judged(Some(7), ready("Unknown")).stage, "not ready yet");
+    fails(&judged(Some(7), ready("False")).stage, "App `a`: it says");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every answer to those who wait, and every exit code.
 
 use pathline_lineage::wait::{Never, Options, Verdict, Waiter, Wish, judge};
-use pathline_lineage::{Artifact, Health, Origin, Snapshot, Stage};
+use pathline_lineage::{Artifact, Health, Live, Origin, Snapshot, Stage};
 use serde_json::json;
 
 use crate::paths::done;
@@ -413,6 +413,19 @@ fn live_needs_a_last_mile() {
         ask(&story, &["param:debug=off"], ARRIVED).exit_code(),
         Some(0)
     );
+}
+
+#[test]
+fn what_nothing_follows_yet_is_waited_for_and_is_not_live() {
+    let mut story = Story::running();
+    let why = "no delivery follows it yet".to_owned();
+    story.rollout(Stage::Unfollowed { why });
+    let missing = missing(&ask(&story, &["param:debug=off"], LIVE));
+    assert!(
+        missing[0].contains("no delivery follows it yet"),
+        "{missing:?}"
+    );
+    assert_eq!(story.track.live(), Live::Unknown);
 }
 
 #[test]

@@ -20,7 +20,15 @@ pub(super) fn stage(target: &str, stage: Option<&Stage>) -> Option<String> {
         None => Some(format!("`{target}`: nobody has looked at what runs yet")),
         Some(Stage::Progressing { why }) => Some(format!("`{target}` rolls out: {why}")),
         Some(Stage::Failed { reason }) => Some(format!("`{target}` does not run: {reason}")),
-        Some(Stage::None | Stage::Done) => None,
+        Some(Stage::None | Stage::Unfollowed { .. } | Stage::Done) => None,
+    }
+}
+
+/// Says what should follow what a target made.
+pub(super) fn unfollowed(target: &str, stage: Option<&Stage>) -> Option<String> {
+    match stage {
+        Some(Stage::Unfollowed { why }) => Some(format!("`{target}`: {why}")),
+        _ => None,
     }
 }
 

@@ -1,0 +1,68 @@
+//! What inventories name: objects that the stamped one does not control.
+//!
+//! The watches that show them may be behind the one that showed the stamped object. Before something
+//! is said to run they are read once more.
+
+use futures::{StreamExt, TryStreamExt};
+use kube::Api;
+use kube::api::DynamicObject;
+use kube::core::GroupVersionKind;
+use pathline_lineage::rollout::{self, Object, Reference};
+use pathline_lineage::{Rollout, Stage};
+
+use super::round::{Round, Unready};
+use crate::calls::{self, call};
+
+/// How many objects are read at a time.
+const READ_AT_ONCE: usize = 8;
+
+impl Round<'_> {
+    /// Makes sure that what an inventory names was judged as it is since the stamped object was read.
+    pub(super) async fn confirm_applied(&mut self, object: &Object, rollout: Rollout) -> Rollout {
+        let named: Vec<Reference> = {
+            let seen = self.miles.seen.lock();
+            let named = rollout::all_named(object, |namespace| seen.place(namespace));
+            named.into_iter().collect()
+        };
+        if named.is_empty() || self.is_confirmed(object) {
+            return rollout;
+        }
+        let why = match self.changed(&named).await {
+            Ok(None) => {
+                self.confirm(object);
+                return rollout;
+            }
+            Ok(Some(changed)) => format!("{} `{}` has just changed", changed.kind, changed.name),
+            Err(Unready::Told(why)) => why,
+            Err(Unready::Listing) => String::new(),
+        };
+        Rollout {
+            stage: Stage::Progressing { why },
+            ..rollout
+        }
+    }
+
+    /// Returns an object that is no longer what the watches know.
+    async fn changed(&mut self, named: &[Reference]) -> Result<Option<Reference>, Unready> {
+        let mut reads = Vec::new();
+        for named in named {
+            let gvk = GroupVersionKind::gvk(&named.group, &named.version, &named.kind);
+            let resource = self.resource(&gvk).await?;
+            let client = self.miles.client.clone();
+            let api: Api<DynamicObject> = Api::namespaced_with(client, &named.namespace, &resource);
+            reads.push(async move { Ok((named, call(api.get_opt(&named.name)).await?)) });
+        }
+        let reads = futures::stream::iter(reads).buffer_unordered(READ_AT_ONCE);
+        let read: Result<Vec<_>, calls::Error> = reads.try_collect().await;
+        let read = read.map_err(|error| self.unread("applied", &error))?;
+        let seen = self.miles.seen.lock();
+        let changed = read.into_iter().find(|(named, read)| {
+            let below = seen.place(&named.namespace);
+            let known = below.and_then(|below| below.find(named));
+            let known = known.map(|it| (Some(&it.uid), it.generation));
+            let now = read.as_ref().map(|it| &it.metadata);
+            known != now.map(|it| (it.uid.as_ref(), it.generation))
+        });
+        Ok(changed.map(|(named, _)| named.clone()))
+    }
+}
