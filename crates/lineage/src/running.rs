@@ -144,7 +144,7 @@ impl Track {
                 format!("`{resource}` could not be rolled out ({reason})")
             }
             Some(Stage::Done) => format!("`{resource}` has just been changed"),
-            Some(Stage::None) | None => {
+            Some(Stage::None | Stage::Unfollowed { .. }) | None => {
                 format!("nobody has seen what runs below the object of `{resource}`")
             }
         };

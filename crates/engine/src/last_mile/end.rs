@@ -21,7 +21,7 @@ pub(crate) enum End {
     /// A commit: what follows its repository runs it.
     Commit(Value),
     /// A run of a Runnable.
-    Run(Run),
+    Run(Box<Run>),
     /// How far it is, is clear from itself.
     Clear(Rollout),
 }
@@ -62,7 +62,8 @@ impl End {
         if is_runnable(object) && template.lifecycle == Lifecycle::Mutable {
             let made_from = object.pointer("/status/madeFrom").and_then(Value::as_str);
             let made_from = made_from.filter(|_| !is_sink);
-            return Self::Run(Run::of(object, made_from.unwrap_or(stamped.inputs_id)));
+            let run = Run::of(object, made_from.unwrap_or(stamped.inputs_id));
+            return Self::Run(Box::new(run));
         }
         let (group, kind) = group_and_kind(object);
         if kinds_below(group, kind).is_some() {
