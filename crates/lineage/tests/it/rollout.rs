@@ -199,7 +199,7 @@ fn three_crashes_fail_with_what_the_container_said() {
     progresses(&rollout(2), "CrashLoopBackOff back-off 40s");
     fails(
         &rollout(3),
-        "container `app` of pod `n1` crashed 3 times, last with exit code 3: no such table: users",
+        "container `app` of pod `n1` is in CrashLoopBackOff: it crashed 3 times, last with exit code 3: no such table: users",
     );
 }
 

@@ -58,7 +58,7 @@ impl ObjectLineage {
             Revision::Unknown { why } => (RevisionState::Unknown, Some(why)),
         };
         let rollout = running.rollout.and_then(|stage| match stage {
-            Stage::Progressing { why } => Some(why),
+            Stage::Unfollowed { why } | Stage::Progressing { why } => Some(why),
             Stage::Failed { reason } => Some(reason),
             Stage::None | Stage::Done => None,
         });
