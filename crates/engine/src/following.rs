@@ -2,19 +2,19 @@
 
 use futures::StreamExt;
 use kube::api::DynamicObject;
-use kube::runtime::reflector::store::Writer;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::wakeups::{Reconciled, Wakeups, key_of};
+use crate::objects::{Objects, key_of};
+use crate::wakeups::{Reconciled, Wakeups};
 
 /// Keeps the cache of a kind, and wakes those that change, until told to stop.
 pub(crate) async fn follow(
     kind: Reconciled,
     client: Client,
     wakeups: Wakeups,
-    mut objects: Writer<DynamicObject>,
+    objects: Objects,
     stop: CancellationToken,
 ) {
     let api: Api<DynamicObject> = Api::all_with(client, &kind.resource());
@@ -29,15 +29,18 @@ pub(crate) async fn follow(
                 continue;
             }
         };
+        let touched = match &event {
+            watcher::Event::Apply(object) | watcher::Event::Delete(object) => Some(key_of(object)),
+            watcher::Event::Init | watcher::Event::InitApply(_) | watcher::Event::InitDone => None,
+        };
+        let is_listed = matches!(event, watcher::Event::InitDone);
         // The cache first: whoever wakes up must see what woke it.
-        objects.apply_watcher_event(&event);
-        match event {
-            watcher::Event::Apply(object) | watcher::Event::Delete(object) => {
-                let key = key_of(&object);
-                wakeups.wake(kind, &key.namespace, &key.name);
-            }
-            watcher::Event::InitDone => wakeups.wake_all(kind),
-            watcher::Event::Init | watcher::Event::InitApply(_) => {}
+        objects.observe(event);
+        if let Some(key) = touched {
+            wakeups.wake(kind, &key.namespace, &key.name);
+        }
+        if is_listed {
+            wakeups.wake_all(kind);
         }
     }
 }

@@ -58,7 +58,7 @@ impl Lineage {
     ///
     /// # Errors
     /// If the ledger does not take it. It is kept, and goes there with what the next look finds.
-    pub(crate) async fn take_in(&self, owner: &Owner, look: Look) -> Result<Arc<Shown>, Error> {
+    pub(crate) async fn take_in(&self, owner: &Owner, look: Look) -> Result<Shown, Error> {
         let known = self.known(owner);
         let mut known = known.lock().await;
         if known.owner.uid != owner.uid {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use kube::Client;
 use kube::api::DynamicObject;
-use kube::runtime::reflector::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalogue::Catalogue;
 use crate::following::follow;
+use crate::objects::Objects;
 use crate::queue::{Key, Next};
-use crate::wakeups::{self, LaneEnd, Reconciled, Wakeups};
+use crate::wakeups::{LaneEnd, Reconciled, Wakeups};
 
 /// How many of a kind are looked at side by side.
 const CONCURRENCY: usize = 8;
@@ -37,7 +37,7 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Looks at all that are woken until told to stop; what has been started is finished.
     pub(crate) async fn run(self, lane: LaneEnd, look: impl Look, stop: CancellationToken) {
-        let objects = lane.objects.as_reader();
+        let objects = lane.objects.clone();
         let (client, wakeups) = (self.client.clone(), self.wakeups.clone());
         let following = follow(self.kind, client, wakeups, lane.objects, stop.clone());
         let each = Arc::new((self, objects, look));
@@ -56,8 +56,8 @@ impl Rounds {
         tokio::join!(following, looking);
     }
 
-    async fn one(&self, objects: &Store<DynamicObject>, look: &impl Look, key: Key) -> Next {
-        let Some(object) = wakeups::find(objects, self.kind, &key) else {
+    async fn one(&self, objects: &Objects, look: &impl Look, key: Key) -> Next {
+        let Some(object) = objects.get(&key) else {
             self.wakeups.forget(self.kind, &key);
             return look.gone(&key).await;
         };

@@ -1,7 +1,5 @@
 //! Runs in the cluster: created once each, found again, and removed when there are too many.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use kube::api::{DeleteParams, DynamicObject, PostParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
@@ -51,11 +49,10 @@ impl<M: Fn(&DynamicObject) -> bool> Set<'_, M> {
             None => self.create(&kind, rendered).await?,
         };
         let others = kind.controlled_by(self.owner_uid).await;
-        let is_other =
-            |other: &Arc<DynamicObject>| other.name_any() != name && (self.is_member)(other);
+        let is_other = |other: &DynamicObject| other.name_any() != name && (self.is_member)(other);
         let others = others.into_iter().filter(is_other);
         let mut objects: Vec<Value> = others
-            .filter_map(|other| serde_json::to_value(&*other).ok())
+            .filter_map(|other| serde_json::to_value(other).ok())
             .collect();
         objects.push(object.clone());
         let runs = Runs::new(&objects, self.rule, name);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use kube::api::DynamicObject;
 use kube::core::{ApiResource, GroupVersionKind};
-use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use parking_lot::Mutex;
 use pathline_blueprint::model::GROUP;
 use pathline_blueprint::owner::OwnerKind;
 
 use crate::metrics::Metrics;
+use crate::objects::Objects;
 use crate::queue::{Key, Queue};
 use crate::selected::Selection;
 use index::Index;
@@ -64,14 +64,14 @@ pub(crate) struct Wakeups {
 struct Lane {
     kind: Reconciled,
     queue: Queue,
-    objects: Store<DynamicObject>,
+    objects: Objects,
     uses: Mutex<Index>,
 }
 
 /// What the loop of one kind works with.
 pub(crate) struct LaneEnd {
     pub(crate) queue: Queue,
-    pub(crate) objects: Writer<DynamicObject>,
+    pub(crate) objects: Objects,
 }
 
 impl Wakeups {
@@ -89,7 +89,10 @@ impl Wakeups {
 
     /// Wakes all of a kind.
     pub(crate) fn wake_all(&self, kind: impl Into<Reconciled>) {
-        self.wake_where(kind, |_| true);
+        let lane = self.lane(kind.into());
+        for key in lane.objects.keys() {
+            lane.queue.push(key);
+        }
     }
 
     /// Wakes those of a kind that are so.
@@ -99,16 +102,17 @@ impl Wakeups {
         is_concerned: impl Fn(&DynamicObject) -> bool,
     ) {
         let lane = self.lane(kind.into());
-        for object in lane.objects.state() {
-            if is_concerned(&object) {
-                lane.queue.push(key_of(&object));
+        for key in lane.objects.keys() {
+            let object = lane.objects.get(&key);
+            if object.is_some_and(|object| is_concerned(&object)) {
+                lane.queue.push(key);
             }
         }
     }
 
-    /// Returns all of a kind.
-    pub(crate) fn objects(&self, kind: Reconciled) -> Vec<Arc<DynamicObject>> {
-        self.lane(kind).objects.state()
+    /// Returns those of a kind that follow a git repository, with its address.
+    pub(crate) fn repositories(&self, kind: Reconciled) -> Vec<(Key, Arc<str>)> {
+        self.lane(kind).objects.repositories()
     }
 
     /// Wakes whoever uses this.
@@ -153,31 +157,13 @@ impl Wakeups {
     }
 }
 
-/// Returns how a queue names an object.
-pub(crate) fn key_of(object: &DynamicObject) -> Key {
-    let metadata = &object.metadata;
-    Key {
-        namespace: metadata.namespace.clone().unwrap_or_default(),
-        name: metadata.name.clone().unwrap_or_default(),
-    }
-}
-
-/// Returns an object of a kind as the watch last saw it.
-pub(crate) fn find(
-    objects: &Store<DynamicObject>,
-    kind: Reconciled,
-    key: &Key,
-) -> Option<Arc<DynamicObject>> {
-    objects.get(&ObjectRef::new_with(&key.name, kind.resource()).within(&key.namespace))
-}
-
 fn lane(kind: Reconciled, metrics: &Metrics) -> (Lane, LaneEnd) {
     let queue = Queue::new(metrics.queue(kind));
-    let objects = Writer::new(kind.resource());
+    let objects = Objects::default();
     let lane = Lane {
         kind,
         queue: queue.clone(),
-        objects: objects.as_reader(),
+        objects: objects.clone(),
         uses: Mutex::default(),
     };
     (lane, LaneEnd { queue, objects })

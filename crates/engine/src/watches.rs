@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::calls::{self, call};
+use crate::queue::Key;
 use crate::wakeups::{Reconciled, Wakeups};
 use seen::Seen;
 
@@ -83,11 +84,11 @@ impl Kind {
             return None;
         }
         let object = self.seen.get(namespace, name)?;
-        serde_json::to_value(&*object).ok()
+        serde_json::to_value(object).ok()
     }
 
     /// Returns every stamped object of this kind that the owner of this uid controls.
-    pub(crate) async fn controlled_by(&self, uid: &str) -> Vec<Arc<DynamicObject>> {
+    pub(crate) async fn controlled_by(&self, uid: &str) -> Vec<DynamicObject> {
         if self.is_listed().await {
             self.seen.controlled_by(uid)
         } else {
@@ -116,7 +117,7 @@ impl Kind {
         if !stamp::holds(written, stamped) {
             let (namespace, name, digest) = identity(stamped);
             let normal = stamp::as_written(stamped, written);
-            self.seen.normalize(namespace, name, digest, normal);
+            self.seen.normalize(namespace, name, digest, &normal);
         }
     }
 
@@ -183,9 +184,12 @@ impl Watches {
             while let Some(event) = events.next().await {
                 match event {
                     Ok(event) => {
+                        let concerned = owners_of(&event);
                         // The store first: whoever wakes up must see what woke it.
-                        store.observe(&event);
-                        wake_owner(&wakeups, &event);
+                        store.observe(event);
+                        for (kind, key) in concerned {
+                            wakeups.wake(kind, &key.namespace, &key.name);
+                        }
                     }
                     Err(error) => tracing::warn!(kind, %error, "a watch failed; it is tried again"),
                 }
@@ -211,21 +215,22 @@ fn identity(stamped: &Value) -> (&str, &str, &str) {
     )
 }
 
-fn wake_owner(wakeups: &Wakeups, event: &watcher::Event<DynamicObject>) {
+/// Returns the owners of the object that an event is about.
+fn owners_of(event: &watcher::Event<DynamicObject>) -> Vec<(Reconciled, Key)> {
     let (watcher::Event::Apply(object)
     | watcher::Event::Delete(object)
     | watcher::Event::InitApply(object)) = event
     else {
-        return;
+        return Vec::new();
     };
     let namespace = object.namespace().unwrap_or_default();
-    for reference in object.owner_references() {
+    let owners = object.owner_references().iter().filter_map(|reference| {
         let mut kinds = Reconciled::ALL.into_iter();
         let kind = kinds.find(|kind| kind.name() == reference.kind);
-        if let Some(kind) = kind.filter(|_| reference.api_version == API_VERSION) {
-            wakeups.wake(kind, &namespace, &reference.name);
-        }
-    }
+        let kind = kind.filter(|_| reference.api_version == API_VERSION)?;
+        Some((kind, Key::new(&namespace, &reference.name)))
+    });
+    owners.collect()
 }
 
 /// Wakes everybody when kinds come and go: an object of a kind that was missing may fit now.

@@ -41,11 +41,11 @@ fn chain(name: &str, app: &str, template: &str) -> DynamicObject {
 
 impl Case {
     fn new() -> Self {
-        let (wakeups, [mut workloads, _, _]) = Wakeups::new(&Metrics::default());
+        let (wakeups, [workloads, _, _]) = Wakeups::new(&Metrics::default());
         for (name, app) in [("one", "a"), ("two", "b"), ("three", "c")] {
             let metadata = json!({"name": name, "namespace": "dev", "labels": {"app": app}});
             let owner = object("Workload", &json!({"metadata": metadata, "spec": {}}));
-            workloads.objects.apply_watcher_event(&Event::Apply(owner));
+            workloads.objects.observe(Event::Apply(owner));
         }
         Self {
             catalogue: Catalogue::default(),

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use kube::api::DynamicObject;
 use kube::{Client, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::owner::Owner;
@@ -13,7 +12,7 @@ use pathline_remote::git::{Git, Kept};
 use serde_json::Value;
 
 use crate::queue::Key;
-use crate::wakeups::{Reconciled, Wakeups, key_of};
+use crate::wakeups::{Reconciled, Wakeups};
 use crate::workers::{GitCommit, SecretReference, remote};
 
 /// How many answers of git are remembered.
@@ -143,12 +142,8 @@ impl Deliveries {
             return (Stage::Progressing { why }, None);
         };
         let (mut deliveries, mut failure) = (Vec::new(), None);
-        for delivery in self.wakeups.objects(Reconciled::Deliverable) {
-            let url = delivery
-                .data
-                .pointer("/spec/source/git/url")
-                .and_then(Value::as_str);
-            if url.is_some_and(|url| is_same_repository(url, &commit.spec.url)) {
+        for (delivery, url) in self.wakeups.repositories(Reconciled::Deliverable) {
+            if is_same_repository(&url, &commit.spec.url) {
                 match self.delivery(&delivery, commit, &written).await {
                     Ok(delivery) => deliveries.push(delivery),
                     Err((delivery, why)) => {
@@ -164,12 +159,11 @@ impl Deliveries {
     /// Returns what is known of a delivery; with it why git could not be asked, if it could not.
     async fn delivery(
         &self,
-        delivery: &DynamicObject,
+        key: &Key,
         commit: &GitCommit,
         written: &str,
     ) -> Result<Delivery, (Delivery, String)> {
-        let key = key_of(delivery);
-        let track = self.track(&key).await.unwrap_or_default();
+        let track = self.track(key).await.unwrap_or_default();
         let Seen {
             revision,
             live,

@@ -1,7 +1,6 @@
 //! What is known of one owner, and what of that the ledger does not know yet.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use pathline_ledger::{Arrived, Change, Error, Ledger, OwnerRef};
@@ -10,6 +9,7 @@ use pathline_lineage::{Derivation, Live, Track};
 
 use super::look::{Look, Versions};
 use super::shown::Shown;
+use crate::packed::Packed;
 
 /// How many looks are kept while the ledger cannot be read.
 const MOST_WAITING: usize = 32;
@@ -21,12 +21,11 @@ const MOST_UNRECORDED: usize = 1_024;
 pub(super) struct Known {
     pub(super) owner: OwnerRef,
     /// As the ledger had it, and all that was found since. None until the ledger was read.
-    track: Option<Track>,
+    track: Option<Packed<Track>>,
     /// What was found before the ledger could be read.
     waiting: Vec<Look>,
     versions: Versions,
     unrecorded: Unrecorded,
-    shown: Option<Arc<Shown>>,
 }
 
 /// What the ledger does not know yet.
@@ -45,32 +44,32 @@ impl Known {
             waiting: Vec::new(),
             versions: Versions::new(),
             unrecorded: Unrecorded::default(),
-            shown: None,
         }
     }
 
     /// Takes in what a look found; returns what can be shown once all of it is recorded.
-    pub(super) async fn take_in(
-        &mut self,
-        ledger: &Ledger,
-        look: Look,
-    ) -> Result<Arc<Shown>, Error> {
+    pub(super) async fn take_in(&mut self, ledger: &Ledger, look: Look) -> Result<Shown, Error> {
         self.waiting.push(look);
         if self.waiting.len() > MOST_WAITING {
             self.waiting.remove(0);
         }
-        self.recall(ledger).await?;
+        let mut track = self.recall(ledger).await?;
+        let mut is_new = self.track.is_none();
         for look in std::mem::take(&mut self.waiting) {
-            self.learn(look);
+            is_new |= self.learn(&mut track, look);
         }
-        self.record(ledger).await?;
-        Ok(self.show())
+        if is_new {
+            self.track = Some(Packed::new(&track));
+        }
+        self.record(ledger, &track).await?;
+        Ok(Shown::of(&track, &self.owner.kind.to_lowercase()))
     }
 
-    /// Reads what the ledger knows, once. Another owner that had the name before is gone.
-    async fn recall(&mut self, ledger: &Ledger) -> Result<(), Error> {
-        if self.track.is_some() {
-            return Ok(());
+    /// Returns what is known, from the ledger the first time. Another owner that had the name
+    /// before is gone.
+    async fn recall(&self, ledger: &Ledger) -> Result<Track, Error> {
+        if let Some(track) = &self.track {
+            return Ok(track.unpack());
         }
         let OwnerRef {
             kind,
@@ -83,44 +82,44 @@ impl Known {
             ledger.gone(&before, Timestamp::now()).await?;
         }
         let track = ledger.track(uid).await?;
-        self.track = Some(track.unwrap_or_else(|| Track {
+        Ok(track.unwrap_or_else(|| Track {
             uid: uid.clone(),
             ..Track::default()
-        }));
-        Ok(())
+        }))
     }
 
-    fn learn(&mut self, look: Look) {
-        let Some(track) = &mut self.track else {
-            return;
-        };
+    /// Takes a look into a track; tells whether the track is another one now.
+    fn learn(&mut self, track: &mut Track, look: Look) -> bool {
         if look.is_known(track, &self.versions) {
-            return;
+            return false;
         }
         let before = track.clone();
         let derivations = look.feed(track, &mut self.versions);
         track.note_live();
         if is_known(&before, track) {
-            return;
+            return before != *track;
         }
-        self.shown = None;
         let unrecorded = &mut self.unrecorded;
         unrecorded.is_track_new = true;
         unrecorded.derivations.extend(derivations);
         unrecorded.arrivals.extend(arrivals(&before, track));
         unrecorded.forget_oldest();
+        true
     }
 
     /// Records that the owner is gone, after what it did last.
     pub(super) async fn end(&mut self, ledger: &Ledger) -> Result<(), Error> {
-        self.record(ledger).await?;
+        if let Some(track) = &self.track {
+            let track = track.unpack();
+            self.record(ledger, &track).await?;
+        }
         ledger.gone(&self.owner, Timestamp::now()).await
     }
 
-    async fn record(&mut self, ledger: &Ledger) -> Result<(), Error> {
-        let Some(track) = self.track.as_ref().filter(|_| self.unrecorded.is_track_new) else {
+    async fn record(&mut self, ledger: &Ledger, track: &Track) -> Result<(), Error> {
+        if !self.unrecorded.is_track_new {
             return Ok(());
-        };
+        }
         let change = Change {
             owner: &self.owner,
             track,
@@ -131,16 +130,6 @@ impl Known {
         ledger.record(&change).await?;
         self.unrecorded = Unrecorded::default();
         Ok(())
-    }
-
-    fn show(&mut self) -> Arc<Shown> {
-        let word = self.owner.kind.to_lowercase();
-        let track = self.track.as_ref();
-        let shown = self.shown.get_or_insert_with(|| {
-            let shown = track.map(|track| Shown::of(track, &word));
-            Arc::new(shown.unwrap_or_default())
-        });
-        shown.clone()
     }
 }
 
@@ -196,4 +185,21 @@ fn arrivals(before: &Track, now: &Track) -> Vec<Arrived> {
 
 fn is_live(input: &Input) -> bool {
     input.live == Some(Live::True)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shown::tests::track;
+    use super::*;
+
+    #[test]
+    fn an_idle_owner_takes_little_memory() {
+        for (resources, most) in [(1, 4_000), (6, 20_000)] {
+            let track = track(resources, 1, "on");
+            let packed = Packed::new(&track);
+            let bytes = packed.text_bytes().expect("a track survives JSON");
+            assert!(bytes <= most, "{resources} resources take {bytes}");
+            assert_eq!(packed.unpack(), track);
+        }
+    }
 }

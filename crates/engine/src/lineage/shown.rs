@@ -141,7 +141,7 @@ fn size(told: &[Value]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use jiff::Timestamp;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// A track of resources side by side, each of which hands on what it was given of these params.
-    fn track(resources: usize, params: usize, value: &str) -> Track {
+    pub(crate) fn track(resources: usize, params: usize, value: &str) -> Track {
         let own: BTreeMap<String, Artifact> = (0..params)
             .map(|index| {
                 let name = format!("number-{index}");

@@ -3,8 +3,6 @@
 //! It is found by what the objects themselves say, through the watches: what was written by a Pathline
 //! that was killed before it could report is found too.
 
-use std::sync::Arc;
-
 use kube::api::DynamicObject;
 use kube::{Client, ResourceExt};
 use pathline_blueprint::stamp::{LIFECYCLE_LABEL, RESOURCE_NAME_LABEL, TEMPLATE_ANNOTATION};
@@ -21,7 +19,7 @@ pub(super) struct Leftover {
     /// The resource that stamped it.
     pub(super) resource: String,
     kind: Kind,
-    object: Arc<DynamicObject>,
+    object: DynamicObject,
 }
 
 /// What came of removing objects.

@@ -349,7 +349,7 @@ impl Pass<'_> {
             .take_in(self.owner, look)
             .await
             .map_err(Error::Ledger)?;
-        self.status.show(&shown);
+        self.status.show(shown);
         if self.owner.kind == OwnerKind::Deliverable {
             let deliveries = &self.this.context.last_miles.deliveries;
             deliveries.looked_at(self.owner).await;

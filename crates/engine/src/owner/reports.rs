@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use pathline_blueprint::account::Account;
 use pathline_blueprint::owner::Owner;
 
+use crate::objects::key_of;
 use crate::queue::Key;
-use crate::wakeups::key_of;
 
 /// Remembers what was last reported of owners, and under which account. Forgotten with the owner.
 #[derive(Default)]

@@ -134,8 +134,8 @@ impl Status {
     }
 
     /// Shows what is known of the lineage.
-    pub(super) fn show(&mut self, lineage: &Shown) {
-        self.lineage.clone_from(lineage);
+    pub(super) fn show(&mut self, lineage: Shown) {
+        self.lineage = lineage;
     }
 
     /// Returns why resources cannot go on until somebody changes something. What the objects of

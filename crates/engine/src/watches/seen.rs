@@ -1,7 +1,6 @@
 //! The stamped objects of one kind, as the cluster last showed them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::Arc;
 
 use kube::ResourceExt;
 use kube::api::DynamicObject;
@@ -9,6 +8,8 @@ use kube::runtime::watcher::Event;
 use parking_lot::RwLock;
 use serde_json::Value;
 use tokio::sync::watch;
+
+use crate::packed::Packed;
 
 /// Namespace and name.
 type Key = (String, String);
@@ -24,13 +25,34 @@ pub(crate) struct Seen {
 
 #[derive(Default)]
 struct Objects {
-    by_key: HashMap<Key, Arc<DynamicObject>>,
+    by_key: HashMap<Key, Item>,
     by_controller: BTreeMap<String, BTreeSet<Key>>,
-    listing: Vec<DynamicObject>,
+    listing: Vec<(Key, Item)>,
     /// What was stamped as the cluster wrote it, where that differs; by what was stamped.
-    normal: HashMap<Key, (String, Arc<Value>)>,
+    normal: HashMap<Key, (String, Packed<Value>)>,
     /// The uids that ended last: the answer to a write may arrive after the end of what was written.
     ended: VecDeque<String>,
+}
+
+/// An object, and what it is found and judged by.
+struct Item {
+    uid: String,
+    version: Option<u64>,
+    /// The uid of the owner that controls it.
+    controller: Option<String>,
+    object: Packed<DynamicObject>,
+}
+
+impl Item {
+    fn new(mut object: DynamicObject) -> Self {
+        object.managed_fields_mut().clear();
+        Self {
+            uid: object.uid().unwrap_or_default(),
+            version: version(&object),
+            controller: controller(&object).map(str::to_owned),
+            object: Packed::new(&object),
+        }
+    }
 }
 
 /// How many ends are remembered; answers are seconds late at most.
@@ -53,50 +75,60 @@ impl Seen {
     }
 
     /// Returns an object by its name.
-    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Arc<DynamicObject>> {
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<DynamicObject> {
         let key = (namespace.to_owned(), name.to_owned());
-        self.objects.read().by_key.get(&key).cloned()
+        let objects = self.objects.read();
+        objects.by_key.get(&key).map(|item| item.object.unpack())
     }
 
     /// Returns every object whose controller has this uid, by name.
-    pub(crate) fn controlled_by(&self, uid: &str) -> Vec<Arc<DynamicObject>> {
+    pub(crate) fn controlled_by(&self, uid: &str) -> Vec<DynamicObject> {
         let objects = self.objects.read();
         let keys = objects.by_controller.get(uid).into_iter().flatten();
-        keys.filter_map(|key| objects.by_key.get(key).cloned())
+        keys.filter_map(|key| objects.by_key.get(key))
+            .map(|item| item.object.unpack())
             .collect()
     }
 
     /// Takes in what the server answered to a write of ours.
     pub(crate) fn wrote(&self, object: DynamicObject) {
-        self.objects.write().put(object);
+        let key = key(&object);
+        let uid = object.uid().unwrap_or_default();
+        // Most answers come twice: to the write, and by the watch.
+        if self.objects.read().knows(&key, &uid, version(&object)) {
+            return;
+        }
+        let item = Item::new(object);
+        self.objects.write().put(key, item);
     }
 
     /// Remembers how the cluster wrote what was stamped, under the digest of the latter.
-    pub(crate) fn normalize(&self, namespace: &str, name: &str, digest: &str, normal: Value) {
+    pub(crate) fn normalize(&self, namespace: &str, name: &str, digest: &str, normal: &Value) {
         let key = (namespace.to_owned(), name.to_owned());
-        let normal = (digest.to_owned(), Arc::new(normal));
+        let normal = (digest.to_owned(), Packed::new(normal));
         self.objects.write().normal.insert(key, normal);
     }
 
     /// Returns how the cluster wrote what was stamped, if it did so its own way.
-    pub(crate) fn normal(&self, namespace: &str, name: &str, digest: &str) -> Option<Arc<Value>> {
+    pub(crate) fn normal(&self, namespace: &str, name: &str, digest: &str) -> Option<Value> {
         let key = (namespace.to_owned(), name.to_owned());
         let objects = self.objects.read();
         let (known, normal) = objects.normal.get(&key)?;
-        (known == digest).then(|| normal.clone())
+        (known == digest).then(|| normal.unpack())
     }
 
     /// Takes in what the watch delivers.
-    pub(crate) fn observe(&self, event: &Event<DynamicObject>) {
-        let mut objects = self.objects.write();
+    pub(crate) fn observe(&self, event: Event<DynamicObject>) {
         match event {
-            Event::Apply(object) => objects.put(object.clone()),
-            Event::Delete(object) => objects.remove(object),
-            Event::Init => objects.listing.clear(),
-            Event::InitApply(object) => objects.listing.push(object.clone()),
+            Event::Apply(object) => self.wrote(object),
+            Event::Delete(object) => self.objects.write().remove(&object),
+            Event::Init => self.objects.write().listing.clear(),
+            Event::InitApply(object) => {
+                let listed = (key(&object), Item::new(object));
+                self.objects.write().listing.push(listed);
+            }
             Event::InitDone => {
-                objects.restart();
-                drop(objects);
+                self.objects.write().restart();
                 self.is_filled.send_replace(true);
             }
         }
@@ -104,26 +136,26 @@ impl Seen {
 }
 
 impl Objects {
-    /// Keeps an object unless it has ended, or a newer state of it is here already.
-    fn put(&mut self, mut object: DynamicObject) {
-        let uid = object.uid().unwrap_or_default();
-        if self.ended.contains(&uid) {
-            return;
-        }
-        object.managed_fields_mut().clear();
-        let key = key(&object);
-        let known = self.by_key.get(&key);
-        if known.is_some_and(|known| known.uid() == object.uid() && is_older(&object, known)) {
+    /// Keeps an object unless it is known.
+    fn put(&mut self, key: Key, item: Item) {
+        if self.knows(&key, &item.uid, item.version) {
             return;
         }
         self.unlink(&key);
-        if let Some(uid) = controller(&object) {
+        if let Some(uid) = &item.controller {
             self.by_controller
-                .entry(uid.to_owned())
+                .entry(uid.clone())
                 .or_default()
                 .insert(key.clone());
         }
-        self.by_key.insert(key, Arc::new(object));
+        self.by_key.insert(key, item);
+    }
+
+    /// Tells whether an object has ended, or this state of it or a newer one is here already.
+    fn knows(&self, key: &Key, uid: &String, version: Option<u64>) -> bool {
+        let known = self.by_key.get(key).filter(|known| known.uid == *uid);
+        let is_old = known.is_some_and(|known| version.is_some() && version <= known.version);
+        is_old || self.ended.contains(uid)
     }
 
     /// Drops an object, but not another one that was made under its name since.
@@ -136,7 +168,7 @@ impl Objects {
         if self
             .by_key
             .get(&key)
-            .is_some_and(|known| known.uid() == object.uid())
+            .is_some_and(|known| Some(&known.uid) == object.metadata.uid.as_ref())
         {
             self.unlink(&key);
             self.by_key.remove(&key);
@@ -145,8 +177,8 @@ impl Objects {
     }
 
     fn unlink(&mut self, key: &Key) {
-        let known = self.by_key.get(key).cloned();
-        let Some(uid) = known.as_deref().and_then(controller) else {
+        let known = self.by_key.get(key);
+        let Some(uid) = known.and_then(|known| known.controller.as_ref()) else {
             return;
         };
         if let Some(keys) = self.by_controller.get_mut(uid) {
@@ -161,7 +193,9 @@ impl Objects {
         let listing = std::mem::take(&mut self.listing);
         self.by_key.clear();
         self.by_controller.clear();
-        listing.into_iter().for_each(|object| self.put(object));
+        for (key, item) in listing {
+            self.put(key, item);
+        }
         let known = &self.by_key;
         self.normal.retain(|key, _| known.contains_key(key));
     }
@@ -171,18 +205,17 @@ fn key(object: &DynamicObject) -> Key {
     (object.namespace().unwrap_or_default(), object.name_any())
 }
 
+fn version(object: &DynamicObject) -> Option<u64> {
+    object.resource_version()?.parse().ok()
+}
+
 /// Returns the uid of the owner that controls an object.
-pub(crate) fn controller(object: &DynamicObject) -> Option<&str> {
+fn controller(object: &DynamicObject) -> Option<&str> {
     let references = object.metadata.owner_references.as_deref()?;
     let controller = references
         .iter()
         .find(|reference| reference.controller == Some(true))?;
     Some(&controller.uid)
-}
-
-fn is_older(object: &DynamicObject, known: &DynamicObject) -> bool {
-    let version = |object: &DynamicObject| object.resource_version()?.parse::<u64>().ok();
-    version(object) < version(known)
 }
 
 #[cfg(test)]
@@ -216,11 +249,11 @@ mod tests {
     #[test]
     fn a_watch_that_is_behind_does_not_undo_our_write() {
         let seen = Seen::default();
-        seen.observe(&Event::Apply(object("a", "1", 5, "o")));
+        seen.observe(Event::Apply(object("a", "1", 5, "o")));
         seen.wrote(object("a", "1", 7, "o"));
-        seen.observe(&Event::Apply(object("a", "1", 6, "o")));
+        seen.observe(Event::Apply(object("a", "1", 6, "o")));
         assert_eq!(version(&seen, "a").as_deref(), Some("7"));
-        seen.observe(&Event::Apply(object("a", "1", 8, "o")));
+        seen.observe(Event::Apply(object("a", "1", 8, "o")));
         assert_eq!(version(&seen, "a").as_deref(), Some("8"));
     }
 
@@ -228,9 +261,9 @@ mod tests {
     fn the_end_of_an_object_does_not_end_the_next_of_its_name() {
         let seen = Seen::default();
         seen.wrote(object("a", "2", 9, "o"));
-        seen.observe(&Event::Delete(object("a", "1", 8, "o")));
+        seen.observe(Event::Delete(object("a", "1", 8, "o")));
         assert_eq!(version(&seen, "a").as_deref(), Some("9"));
-        seen.observe(&Event::Delete(object("a", "2", 10, "o")));
+        seen.observe(Event::Delete(object("a", "2", 10, "o")));
         assert_eq!(version(&seen, "a"), None);
         seen.wrote(object("a", "2", 9, "o"));
         assert_eq!(
@@ -244,20 +277,20 @@ mod tests {
     #[test]
     fn objects_are_found_by_their_controller() {
         let seen = Seen::default();
-        seen.observe(&Event::Init);
-        seen.observe(&Event::InitApply(object("a", "1", 1, "o")));
-        seen.observe(&Event::InitApply(object("b", "2", 2, "o")));
+        seen.observe(Event::Init);
+        seen.observe(Event::InitApply(object("a", "1", 1, "o")));
+        seen.observe(Event::InitApply(object("b", "2", 2, "o")));
         assert!(
             seen.controlled_by("o").is_empty(),
             "half a listing says nothing"
         );
-        seen.observe(&Event::InitDone);
+        seen.observe(Event::InitDone);
         assert_eq!(seen.controlled_by("o").len(), 2);
-        seen.observe(&Event::Apply(object("b", "2", 3, "p")));
+        seen.observe(Event::Apply(object("b", "2", 3, "p")));
         assert_eq!(seen.controlled_by("o").len(), 1);
         assert_eq!(seen.controlled_by("p").len(), 1);
-        seen.observe(&Event::Init);
-        seen.observe(&Event::InitDone);
+        seen.observe(Event::Init);
+        seen.observe(Event::InitDone);
         assert!(seen.controlled_by("o").is_empty());
     }
 }
