@@ -255,14 +255,15 @@ impl Seen {
             let arrival = track.state.arrival(origin, |it| it == *artifact);
             track.live_of(origin, &arrival)
         });
-        let crash = track.rollouts.values().find_map(|it| match &it.stage {
+        // What keeps a delivery from having a path at all may be mended a moment later.
+        let failure = track.rollouts.values().find_map(|it| match &it.stage {
             Stage::Failed { reason } => Some(reason.clone()),
             _ => None,
         });
         Self {
             revision: source.map(|(_, artifact)| artifact.shown().to_owned()),
             live: live.unwrap_or_default(),
-            failure: crash.or_else(|| track.failures.get("").cloned()),
+            failure,
         }
     }
 }
