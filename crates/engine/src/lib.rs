@@ -14,6 +14,7 @@ mod clients;
 mod connection;
 mod events;
 mod following;
+mod inputs_before;
 mod last_mile;
 mod lease;
 mod lineage;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::FIELD_MANAGER;
 use crate::calls::{self, call};
+use crate::inputs_before;
 use crate::watches::{Kind, Mark, Watches};
 
 /// A stamped object as it is in the cluster.
@@ -105,7 +106,9 @@ pub(crate) async fn apply(
         other => other,
     };
     let api = api(client, &kind, &owner.namespace);
-    let (written, taken) = apply_or_take(&api, name, rendered)
+    let noted = before.as_ref();
+    let noted = noted.and_then(|before| inputs_before::note(rendered, before));
+    let (written, taken) = apply_or_take(&api, name, noted.as_ref().unwrap_or(rendered))
         .await
         .map_err(Error::Refused)?;
     let object = serde_json::to_value(&written).map_err(Error::Unreadable)?;

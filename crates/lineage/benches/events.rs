@@ -118,6 +118,7 @@ fn pass(state: &mut State, revision: usize) -> usize {
             held: None,
             matched: std::collections::BTreeSet::new(),
             inputs_id: None,
+            earlier: Vec::new(),
             output: Some(of(name)),
             time: Timestamp::UNIX_EPOCH,
         };

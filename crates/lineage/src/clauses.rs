@@ -22,6 +22,8 @@ pub(crate) enum Clause {
     Generation,
     /// The object carries the id of these inputs.
     InputsId,
+    /// The object carried no other inputs before that nobody remembers.
+    Earlier,
     /// The observed generation equals the generation.
     Observed,
     /// Health is True.

@@ -153,7 +153,8 @@ impl<'a> Judge<'a> {
     fn held(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.of_object(snapshot).next_back()?;
         let since = last.generation? < snapshot.generation?;
-        let mut carried = self.carried.iter().chain([&snapshot.inputs_id]).flatten();
+        let carried = self.carried.iter().chain([&snapshot.inputs_id]).flatten();
+        let mut carried = carried.chain(&snapshot.earlier);
         let known = self.is_of_template(last, snapshot) && carried.all(|id| *id == last.inputs_id);
         let held = self
             .clauses

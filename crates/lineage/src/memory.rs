@@ -97,10 +97,7 @@ impl Memory {
         snapshot: &Snapshot,
         clauses: Clauses,
     ) -> bool {
-        let blind = clauses.is_dropped(Clause::InputsId).then(|| Snapshot {
-            inputs_id: None,
-            ..snapshot.clone()
-        });
+        let blind = blinded(snapshot, clauses);
         let snapshot = blind.as_ref().unwrap_or(snapshot);
         let immutable = resource.tracing.immutable;
         if self.is_outdated(snapshot, immutable) {
@@ -328,10 +325,10 @@ impl Memory {
         self.looked = self.applies;
         let mut records = self.records.iter_mut();
         let made = records.find(|it| it.is_of(&snapshot.uid, snapshot.generation));
-        let carried = snapshot.inputs_id.as_ref();
+        let mut carried = snapshot.inputs_id.iter().chain(&snapshot.earlier);
         // An apply that nobody remembers: it changed metadata, and nobody knows which.
         if let Some(record) = made
-            && carried.is_some_and(|id| !record.knows(id))
+            && carried.any(|id| !record.knows(id))
         {
             record.contest_all();
         }
@@ -413,4 +410,15 @@ impl Memory {
             self.forgotten = self.forgotten.max(self.records.remove(0).number);
         }
     }
+}
+
+/// Returns a snapshot without what a dropped clause asks; none if it can be asked as it is.
+fn blinded(snapshot: &Snapshot, clauses: Clauses) -> Option<Snapshot> {
+    let ids = clauses.is_dropped(Clause::InputsId);
+    let earlier = clauses.is_dropped(Clause::Earlier);
+    (ids || earlier).then(|| Snapshot {
+        inputs_id: snapshot.inputs_id.clone().filter(|_| !ids),
+        earlier: Vec::new(),
+        ..snapshot.clone()
+    })
 }

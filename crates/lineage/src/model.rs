@@ -21,7 +21,7 @@ use crate::clauses::Clause;
 const HISTORIES: (u64, u64) = (5_000, 100_000);
 
 /// Every clause of the evidence rule.
-const OF_EVIDENCE: [Clause; 15] = [
+const OF_EVIDENCE: [Clause; 16] = [
     Clause::ThatRun,
     Clause::AppliedValue,
     Clause::SameValue,
@@ -30,6 +30,7 @@ const OF_EVIDENCE: [Clause; 15] = [
     Clause::Template,
     Clause::Generation,
     Clause::InputsId,
+    Clause::Earlier,
     Clause::Observed,
     Clause::Healthy,
     Clause::HealthReads,

@@ -30,6 +30,10 @@ pub struct Snapshot {
     pub matched: BTreeSet<Origin>,
     /// The id of the inputs that the object carries, if it was read.
     pub inputs_id: Option<InputsId>,
+    /// The ids of inputs that it says it carried before, at the same generation: whoever forgot
+    /// those applies can still know that there were others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<InputsId>,
     /// What is at the template's output paths.
     pub output: Option<Artifact>,
     /// When it was seen.

@@ -198,6 +198,7 @@ pub(super) mod tests {
                 held: None,
                 matched: BTreeSet::new(),
                 inputs_id: None,
+                earlier: Vec::new(),
                 output: Some(output),
                 time: Timestamp::UNIX_EPOCH,
             };

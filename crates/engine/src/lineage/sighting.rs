@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::products::Product;
 use super::readings::Taken;
 use super::version::Version;
+use crate::inputs_before;
 
 /// What one look at one resource shows.
 pub(crate) enum Sighting {
@@ -129,6 +130,7 @@ impl Subject<'_> {
             condition_observed: None,
             health: Health::True,
             inputs_id: Some(InputsId::read(made_from)),
+            earlier: Vec::new(),
             ..self.snapshot(runnable, output, None)
         })
     }
@@ -147,6 +149,7 @@ impl Subject<'_> {
             held,
             matched: BTreeSet::new(),
             inputs_id: inputs_id.map(InputsId::read),
+            earlier: inputs_before::read(object),
             output,
             time: self.time,
         }

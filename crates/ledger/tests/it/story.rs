@@ -163,6 +163,7 @@ impl Story {
             held: None,
             matched: BTreeSet::new(),
             inputs_id: None,
+            earlier: Vec::new(),
             output: output.cloned(),
             time: at(self.seconds),
         };

@@ -83,6 +83,7 @@ impl World {
             92..94 => self.delete(part),
             94..96 => self.replace(part),
             96..98 => self.restart(dropped),
+            98 if self.annotated => self.lose_or_find_ledger(),
             _ => {
                 let it = &mut self.parts[part];
                 it.second_template = !it.second_template && it.params.len() > 1;
@@ -187,15 +188,17 @@ impl World {
         let kept = kept.filter(|it| !runs || (it.spec == spec && it.metadata == metadata));
         match kept {
             Some(object) => {
+                let earlier = std::mem::replace(&mut object.inputs_id, inputs_id);
                 if object.spec == spec {
                     it.disputed |= before.as_ref() != Some(inputs);
+                    object.earlier.push(earlier);
+                    object.earlier.retain(|id| *id != object.inputs_id);
                 } else {
-                    object.generation += 1;
+                    object.raise();
                     it.disputed = false;
                 }
                 object.spec = spec;
                 object.metadata = metadata;
-                object.inputs_id = inputs_id;
             }
             None => {
                 it.disputed = false;
@@ -251,7 +254,7 @@ impl World {
         if it.controller == Controller::Runs {
             return;
         }
-        object.generation += 1;
+        object.raise();
         if taint && let Some(field) = object.spec.values_mut().next() {
             *field = object::somebody_elses();
         }
@@ -313,6 +316,7 @@ fn new_object(uid: String, spec: Held, metadata: Held, inputs_id: InputsId) -> O
         spec,
         metadata,
         inputs_id,
+        earlier: Vec::new(),
         status: Status {
             health: Health::Unknown,
             ..Status::default()

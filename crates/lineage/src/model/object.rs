@@ -23,6 +23,8 @@ pub(super) struct Object {
     /// What does not.
     pub(super) metadata: Held,
     pub(super) inputs_id: InputsId,
+    /// The ids of the inputs that this generation carried before.
+    pub(super) earlier: Vec<InputsId>,
     pub(super) status: Status,
     /// What a controller works on: the generation and the fields it started from.
     pub(super) work: Option<(i64, Held)>,
@@ -70,6 +72,12 @@ impl Truth {
 }
 
 impl Object {
+    /// The spec changes.
+    pub(super) fn raise(&mut self) {
+        self.generation += 1;
+        self.earlier.clear();
+    }
+
     pub(super) fn fields(&self) -> Held {
         self.spec
             .iter()

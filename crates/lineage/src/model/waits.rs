@@ -21,6 +21,11 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// Nobody remembers what was told.
+    pub(super) fn forget(&mut self) {
+        self.gone.clear();
+    }
+
     /// Takes note that the owner has another value.
     pub(super) fn changed(&mut self, name: &'static str, before: Option<Artifact>, now: &Artifact) {
         self.gone

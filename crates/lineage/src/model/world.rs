@@ -63,6 +63,15 @@ pub(super) struct Part {
     pub(super) seen: Option<Object>,
 }
 
+/// What the ledger had when it went away.
+#[derive(Debug)]
+pub(super) struct Written {
+    state: State,
+    /// What Pathline had applied and seen, by part.
+    parts: Vec<(Option<Inputs>, Option<Object>)>,
+    looked: i64,
+}
+
 /// Everything.
 pub(super) struct World {
     pub(super) dice: Dice,
@@ -77,6 +86,8 @@ pub(super) struct World {
     pub(super) truth: Truth,
     pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
     pub(super) state: State,
+    /// What the ledger has, while it takes nothing.
+    ledger: Option<Written>,
     /// Objects carry the id of their inputs, and Pathline compares their fields.
     pub(super) annotated: bool,
     /// Nothing fails, flaps or starts on its own any more.
@@ -98,6 +109,7 @@ impl World {
             dice,
             state: State::new(chain.expect("producers come first")).dropping(dropped),
             parts,
+            ledger: None,
             owner: BTreeMap::new(),
             generation: 0,
             looked: 0,
@@ -148,8 +160,27 @@ impl World {
         format!("u{}", self.uids)
     }
 
+    /// The ledger is away from now on, or is there again and takes everything.
+    pub(super) fn lose_or_find_ledger(&mut self) {
+        self.ledger = match self.ledger.take() {
+            Some(_) => None,
+            None => Some(Written {
+                state: self.state.clone(),
+                parts: self
+                    .parts
+                    .iter()
+                    .map(|it| (it.recorded.clone(), it.seen.clone()))
+                    .collect(),
+                looked: self.looked,
+            }),
+        };
+    }
+
     /// Pathline stops, and starts again with what it had written down.
     pub(super) fn restart(&mut self, dropped: Option<Clause>) {
+        if let Some(written) = self.ledger.take() {
+            self.forget(written);
+        }
         let text = serde_json::to_string(&self.state).expect("a state is JSON");
         let read: State = serde_json::from_str(&text).expect("what was written can be read");
         let read = read.dropping(dropped);
@@ -158,6 +189,18 @@ impl World {
             "a restart must not change what is known"
         );
         self.state = read;
+    }
+
+    /// All that Pathline did while the ledger was away is forgotten.
+    fn forget(&mut self, written: Written) {
+        self.tell(|| "everything since the ledger went away is forgotten".to_owned());
+        self.state = written.state;
+        self.looked = written.looked;
+        for (part, (recorded, seen)) in self.parts.iter_mut().zip(written.parts) {
+            part.disputed |= part.recorded != recorded;
+            (part.recorded, part.seen) = (recorded, seen);
+        }
+        self.waiting.forget();
     }
 
     /// Pathline reads an object.
@@ -188,6 +231,11 @@ impl World {
             held: self.annotated.then_some(held),
             matched: matched.map(|(origin, _)| origin.clone()).collect(),
             inputs_id: self.annotated.then(|| object.inputs_id.clone()),
+            earlier: if self.annotated {
+                object.earlier.clone()
+            } else {
+                Vec::new()
+            },
             output: object.status.output.clone(),
             time: Timestamp::from_second(self.time).expect("a small number"),
         };

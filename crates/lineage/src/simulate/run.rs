@@ -169,6 +169,7 @@ impl<'a> Run<'a> {
                 BTreeSet::new()
             },
             inputs_id: None,
+            earlier: Vec::new(),
             output,
             time,
         };

@@ -115,6 +115,10 @@ fn shows(seen: &Snapshot, applied: &Record) -> bool {
     seen.uid == applied.uid
         && seen.template == applied.template
         && seen.generation == applied.generation
+        && seen
+            .inputs_id
+            .as_ref()
+            .is_none_or(|id| *id == applied.inputs_id)
 }
 
 /// Tells whether what was applied is still there, as far as anybody looked.

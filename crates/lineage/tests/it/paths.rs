@@ -53,6 +53,7 @@ pub(crate) fn done(uid: &str, generation: i64, output: Option<Artifact>) -> Snap
         held: None,
         matched: BTreeSet::new(),
         inputs_id: None,
+        earlier: Vec::new(),
         output,
         time: Timestamp::UNIX_EPOCH,
     }

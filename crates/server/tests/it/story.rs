@@ -128,6 +128,7 @@ fn make(
         held: Some(true),
         matched: BTreeSet::new(),
         inputs_id: None,
+        earlier: Vec::new(),
         output: Some(output.clone()),
         time: now(),
     };
