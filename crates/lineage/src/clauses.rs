@@ -54,8 +54,6 @@ pub(crate) enum Clause {
     Well,
     /// Settled, failed: the generation was observed, as far as the object says so.
     Reported,
-    /// Settled: what hands an input on has done so with the last one.
-    HandedOn,
     /// Superseded only if nothing on the path carries the value, or only what nobody applies again.
     Carried,
     /// What was known of an earlier generation of the owner says nothing about a later one.

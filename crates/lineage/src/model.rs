@@ -41,7 +41,9 @@ const OF_EVIDENCE: [Clause; 16] = [
 ];
 
 /// Every clause of the rules for those who wait.
-const OF_WAITING: [Clause; 11] = [
+const OF_WAITING: [Clause; 10] = [
+    Clause::Carried,
+    Clause::Since,
     Clause::UpToDate,
     Clause::SeenSince,
     Clause::Shown,
@@ -50,9 +52,6 @@ const OF_WAITING: [Clause; 11] = [
     Clause::Matched,
     Clause::Well,
     Clause::Reported,
-    Clause::HandedOn,
-    Clause::Carried,
-    Clause::Since,
 ];
 
 #[test]

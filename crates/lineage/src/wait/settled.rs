@@ -106,7 +106,7 @@ fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record, clauses: Clause
         && holds(Clause::Matched, rules)
         && holds(Clause::Well, seen.health.is_good())
         && holds(Clause::Reported, has_observed(tracing, seen))
-        && holds(Clause::HandedOn, !hands_on_late(memory, applied))
+        && !hands_on_late(memory, applied)
 }
 
 /// Tells whether a snapshot shows what was applied last. A generation that somebody else made, or
