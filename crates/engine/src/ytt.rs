@@ -202,9 +202,13 @@ mod tests {
 
     use super::*;
 
+    /// A renderer that is patient, for busy machines.
     fn renderer() -> Option<Renderer> {
         let program = pathline_testkit::go_tool("ytt templates", "ytt")?;
-        Some(Renderer::new(Some(program)))
+        Some(Renderer {
+            time_limit: Duration::from_secs(300),
+            ..Renderer::new(Some(program))
+        })
     }
 
     #[tokio::test]

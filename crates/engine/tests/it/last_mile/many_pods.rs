@@ -1,7 +1,6 @@
 //! Very many pods under one owner: they are counted, not kept.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::{Request, Response};
 use kube::Client;
@@ -13,6 +12,8 @@ use super::*;
 const BATCH: usize = 1_000;
 /// How large a pod is, about, in bytes; real ones are rather larger.
 const SIZE: usize = 2_000;
+/// How long it may take to feed all of it to an engine, not optimised and on a busy machine.
+const FEEDING: Duration = Duration::from_secs(1_200);
 /// By how many MB the process may grow; all pods together are more than three times as large.
 const GROWTH: usize = 60;
 
@@ -45,6 +46,7 @@ async fn rollout_of_very_many_pods_is_followed_within_a_little_memory() {
         .wait_missing(1, "param:debug=on", "pods are new")
         .await;
     feed.begin.send_replace(true);
+    feed.wait_taken().await;
     world.wait_live(1).await;
 
     let grown = resident_mb().saturating_sub(before);
@@ -63,7 +65,7 @@ async fn rollout_of_very_many_pods_is_followed_within_a_little_memory() {
 struct Feed {
     pods: usize,
     /// How many answers to watches were given.
-    answered: AtomicUsize,
+    answered: tokio::sync::watch::Sender<usize>,
     /// The uids of the old and the new replica set, once they are there.
     sets: tokio::sync::watch::Sender<Option<[String; 2]>>,
     /// Whether the old pods are replaced now.
@@ -74,7 +76,7 @@ impl Feed {
     fn new(pods: usize) -> Self {
         Self {
             pods,
-            answered: AtomicUsize::new(0),
+            answered: tokio::sync::watch::Sender::new(0),
             sets: tokio::sync::watch::Sender::new(None),
             begin: tokio::sync::watch::Sender::new(false),
         }
@@ -99,7 +101,11 @@ impl Feed {
         }
         let mut begin = self.begin.subscribe();
         begin.wait_for(|begun| *begun).await.unwrap();
-        let first = self.answered.fetch_add(1, Ordering::Relaxed) * BATCH;
+        let mut first = 0;
+        self.answered.send_modify(|answered| {
+            first = *answered * BATCH;
+            *answered += 1;
+        });
         if first >= self.pods {
             std::future::pending::<()>().await;
         }
@@ -117,6 +123,14 @@ impl Feed {
             }
         }
         Response::new(Body::from(events))
+    }
+
+    /// Waits until more events are asked for than there are.
+    async fn wait_taken(&self) {
+        let mut answered = self.answered.subscribe();
+        let taken = answered.wait_for(|answered| *answered > self.pods.div_ceil(BATCH));
+        let taken = tokio::time::timeout(FEEDING, taken).await;
+        taken.expect("all events are taken in time").unwrap();
     }
 
     fn page(&self, set: &str, from: usize, limit: usize) -> Response<Body> {
