@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check::{self, Fault};
+use super::object::Object;
 use super::under_way;
 use super::world::{PARAMS, Part, World};
 use crate::artifact::Artifact;
@@ -104,12 +105,21 @@ fn knows_sinks(world: &World) -> bool {
     world.parts.iter().all(|it| it.emits)
 }
 
-/// Tells whether proof is to come. That an object was replaced, and the new one will prove what the
-/// old one never could, nobody can know before it is seen.
+/// Tells whether proof is to come, as far as that can be known. That the object was replaced or has
+/// another generation, which will prove what the old one never could, nobody knows before it is seen.
 fn will_be_proven(world: &World, part: &Part) -> bool {
     let memory = world.state.recollect(&part.name);
-    let applied = memory.and_then(|it| it.last_apply()).map(|it| &it.uid);
-    check::is_certain(part) && applied == part.objects.last().map(|it| &it.uid)
+    let applied = memory.and_then(|it| it.last_apply());
+    let object = part.objects.last();
+    let is_known = |object: &Object| {
+        let seen = part.seen.as_ref().map(|it| (&it.uid, it.generation));
+        !part.counted
+            || applied.and_then(|it| it.generation) == Some(object.generation)
+            || seen == Some((&object.uid, object.generation))
+    };
+    check::is_certain(part)
+        && applied.map(|it| &it.uid) == object.map(|it| &it.uid)
+        && object.is_none_or(is_known)
 }
 
 /// Tells whether the object of a resource says that it failed, as far as Pathline has been shown.
