@@ -33,7 +33,7 @@ pub(super) struct Object {
 }
 
 /// What an object reports.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Status {
     pub(super) observed: Option<i64>,
     pub(super) condition_observed: Option<i64>,

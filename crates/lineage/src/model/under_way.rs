@@ -30,11 +30,16 @@ fn is_under_way(world: &World, index: usize, part: &Part) -> bool {
     object.is_some_and(|object| is_touched(world, part, object) || !is_done(world, part, object))
 }
 
-/// Tells whether Pathline has looked at the object as it is now.
+/// Tells whether Pathline has looked at the object as it is now, and remembers it.
 fn has_been_shown(part: &Part, object: &Object) -> bool {
     let same = |seen: &Object| {
-        (&seen.uid, seen.generation, &seen.inputs_id)
-            == (&object.uid, object.generation, &object.inputs_id)
+        (&seen.uid, seen.generation, &seen.inputs_id, &seen.status)
+            == (
+                &object.uid,
+                object.generation,
+                &object.inputs_id,
+                &object.status,
+            )
     };
     part.pending.is_empty() && part.seen.as_ref().is_some_and(same)
 }
