@@ -32,6 +32,17 @@ fn following(resources: Vec<Resource>) -> Track {
     }
 }
 
+fn as_runs(resource: Resource) -> Resource {
+    let tracing = Tracing {
+        immutable: true,
+        ..Tracing::default()
+    };
+    Resource {
+        tracing,
+        ..resource
+    }
+}
+
 fn wait_for(track: &Track, value: &str) -> Verdict {
     let wish = format!("param:a={value}").parse().expect("a wish");
     judge(track, &[wish], Options::default())
@@ -73,13 +84,7 @@ fn generation_that_no_remembered_apply_made_has_not_settled() {
 /// The output of an older run still goes down the path until the newest one has ended.
 #[test]
 fn value_of_a_run_that_can_still_end_is_not_superseded() {
-    let run = Resource {
-        tracing: Tracing {
-            immutable: true,
-            ..Tracing::default()
-        },
-        ..resource("build", &[], &["param:a"])
-    };
+    let run = as_runs(resource("build", &[], &["param:a"]));
     let mut track = following(vec![run, resource("deploy", &["build"], &[])]);
     for (uid, value) in [("run-1", "1"), ("run-2", "2")] {
         owned(&mut track, value);
@@ -94,6 +99,37 @@ fn value_of_a_run_that_can_still_end_is_not_superseded() {
     end(&mut track, "run-1", image("app:1"));
     assert_eq!(wait_for(&track, "1").exit_code(), None);
     end(&mut track, "run-2", image("app:2"));
+    let gone = wait_for(&track, "1");
+    assert!(
+        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        "{gone:?}"
+    );
+}
+
+/// What the run was given is made of the value, and no longer what its producer makes.
+#[test]
+fn value_that_only_a_run_under_way_goes_back_to_is_not_superseded() {
+    let mut track = following(vec![
+        resource("config", &[], &["param:a"]),
+        as_runs(resource("build", &["config"], &[])),
+        resource("deploy", &["build"], &[]),
+    ]);
+    let given = |value: &str| [(Origin::resource("config"), config(value))];
+    for (generation, uid, value) in [(1, "run-1", "1"), (2, "run-2", "2")] {
+        owned(&mut track, value);
+        let stamp_of_config = stamp("config", generation, made_of(value));
+        let stamped = track.state.stamped("config", stamp_of_config);
+        stamped.expect("it is on the path");
+        let seen = done("config", generation, Some(config(value)));
+        let seen = track.state.seen("config", &seen);
+        seen.expect("it is on the path");
+        let stamped = track.state.stamped("build", stamp(uid, 1, given(value)));
+        stamped.expect("it is on the path");
+    }
+    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    let seen = done("run-2", 1, Some(image("app:2")));
+    let seen = track.state.seen("build", &seen);
+    seen.expect("it is on the path");
     let gone = wait_for(&track, "1");
     assert!(
         matches!(gone, Verdict::Never(Never::Superseded { .. })),
