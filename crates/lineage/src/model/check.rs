@@ -184,7 +184,10 @@ pub(super) fn settled(world: &mut World, counts: &mut Counts) -> Result<(), Faul
             let compared = applied && part.named.contains(*origin);
             (part.controller != Controller::Correlated || compared) && !edge.artifact.is_mutable()
         };
-        let provable = part.controller.is_provable() && !part.disputed && !failed_run;
+        // Whoever wrote last has the last word where no apply can follow: an upstream made nothing.
+        assert!(part.is_as_applied() || world.inputs(index).is_none());
+        let provable =
+            part.controller.is_provable() && !part.disputed && !failed_run && part.is_as_applied();
         let certain: Vec<_> = made.from.iter().filter(certain).collect();
         let assumed = certain.iter().find(|(_, edge)| !edge.evidence.is_proof());
         if let Some((origin, _)) = assumed.filter(|_| provable) {

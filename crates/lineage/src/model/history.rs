@@ -143,13 +143,12 @@ impl World {
             uid: object.uid.clone(),
             generation: it.counted.then_some(object.generation),
             applied: if controller == Controller::Applied {
-                let fields = rendered(&inputs, &it.spec, &it.metadata);
-                Applied::Output(it.output(&fields).id())
+                Applied::Output(it.output(&it.fields_of(&inputs)).id())
             } else {
                 Applied::Elsewhere
             },
             offered: std::collections::BTreeSet::new(),
-            rendered: annotated.then(|| format!("{:?}", rendered(&inputs, &it.spec, &it.metadata))),
+            rendered: annotated.then(|| format!("{:?}", it.fields_of(&inputs))),
             inputs,
             time: Timestamp::UNIX_EPOCH,
         };
@@ -179,6 +178,7 @@ impl World {
     fn apply(&mut self, part: usize, inputs: &Inputs) {
         let it = &mut self.parts[part];
         it.applies.push((it.template(), inputs.clone()));
+        it.touched = false;
         let before = it.rendered.replace(inputs.clone());
         let spec = object::ids(inputs, &it.spec);
         let metadata = object::ids(inputs, &it.metadata);
@@ -254,6 +254,7 @@ impl World {
         if it.controller == Controller::Runs {
             return;
         }
+        it.touched = true;
         object.raise();
         if taint && let Some(field) = object.spec.values_mut().next() {
             *field = object::somebody_elses();
@@ -270,8 +271,10 @@ impl World {
         let Some(object) = it.objects.pop() else {
             return;
         };
+        it.touched = true;
+        let name = it.name.clone();
+        self.tell(|| format!("{name}: {} is deleted", object.uid));
         if noticed {
-            let name = it.name.clone();
             self.state.gone(&name, &object.uid);
         }
     }
@@ -295,18 +298,9 @@ impl World {
         let it = &mut self.parts[part];
         // Pathline can't know whether its next apply changes anything but metadata.
         it.disputed |= !self.annotated;
+        it.touched = true;
         it.pending.extend(it.objects.last().cloned());
     }
-}
-
-fn rendered(
-    inputs: &Inputs,
-    spec: &std::collections::BTreeSet<Origin>,
-    metadata: &std::collections::BTreeSet<Origin>,
-) -> Held {
-    let mut fields = object::ids(inputs, spec);
-    fields.extend(object::ids(inputs, metadata));
-    fields
 }
 
 fn new_object(uid: String, spec: Held, metadata: Held, inputs_id: InputsId) -> Object {

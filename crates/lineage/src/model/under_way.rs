@@ -46,9 +46,15 @@ fn has_been_shown(part: &Part, object: &Object) -> bool {
 
 /// Tells whether somebody else changed the object, and that can be seen.
 fn is_touched(world: &World, part: &Part, object: &Object) -> bool {
-    let ours = |inputs| object.spec == object::ids(inputs, &part.spec);
-    let can_be_seen = world.annotated || part.counted || part.controller == Controller::Applied;
-    can_be_seen && !part.recorded.as_ref().is_some_and(ours)
+    let Some(recorded) = &part.recorded else {
+        return true;
+    };
+    let shows_it = || {
+        let ours = part.output(&part.fields_of(recorded));
+        part.controller == Controller::Applied && object.status.output != Some(ours)
+    };
+    let can_be_seen = world.annotated || part.counted || shows_it();
+    can_be_seen && object.spec != object::ids(recorded, &part.spec)
 }
 
 /// Tells whether the controller is done, as far as it ever says so.

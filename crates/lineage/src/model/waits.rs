@@ -84,6 +84,7 @@ fn former(world: &mut World, step: usize) -> Result<(), Fault> {
         Verdict::Holds(_) => check::really_arrived(world, &Origin::owner(name), &value),
         Verdict::Unproven(_) => Err(fault(&wishes, &verdict, "is not what the owner has now")),
         Verdict::Never(Never::Superseded { .. }) if !told_gone && knows_sinks(world) => {
+            world.tell(|| format!("told that {name}={} is gone: {verdict:?}", value.shown()));
             world.waiting.gone.push((name, value));
             Ok(())
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::controller::{CONTROLLERS, Controller};
 use super::dice::Dice;
-use super::object::{Object, Truth};
+use super::object::{self, Held, Object, Truth};
 use super::waits::Waiting;
 use crate::artifact::{Artifact, ArtifactId, Kind};
 use crate::chain::{Chain, Resource};
@@ -57,6 +57,8 @@ pub(super) struct Part {
     pub(super) applies: Vec<(Template, Inputs)>,
     /// An input was changed without a new generation, or an apply was forgotten.
     pub(super) disputed: bool,
+    /// Somebody else has written to the object, or deleted it, since the last apply.
+    pub(super) touched: bool,
     /// Changes with everything that a controller does on its own.
     pub(super) salt: u64,
     /// The object that Pathline looked at last.
@@ -133,6 +135,7 @@ impl World {
         let param = Artifact::param(name, &value);
         self.keep(&param);
         self.generation += 1;
+        self.tell(|| format!("{name} is {} now", param.shown()));
         let before = self.owner.insert(name, param.clone());
         self.waiting.changed(name, before, &param);
     }
@@ -284,6 +287,12 @@ impl Part {
         }
     }
 
+    /// Tells whether the object is as Pathline left it, and Pathline knows how that was.
+    pub(super) fn is_as_applied(&self) -> bool {
+        let remembered = self.rendered.is_none() || self.rendered == self.recorded;
+        remembered && !self.touched
+    }
+
     fn params_read(&self) -> &[&'static str] {
         &self.params[usize::from(self.second_template)..]
     }
@@ -303,8 +312,15 @@ impl Part {
         }
     }
 
+    /// Returns the fields that some inputs are rendered into.
+    pub(super) fn fields_of(&self, inputs: &Inputs) -> Held {
+        let mut fields = object::ids(inputs, &self.spec);
+        fields.extend(object::ids(inputs, &self.metadata));
+        fields
+    }
+
     /// Returns what a controller makes of some fields.
-    pub(super) fn output(&self, fields: &super::object::Held) -> Artifact {
+    pub(super) fn output(&self, fields: &Held) -> Artifact {
         let sensitive = if self.insensitive { 1 } else { usize::MAX };
         let content: Vec<_> = fields
             .iter()
@@ -364,6 +380,7 @@ fn part(dice: &mut Dice, index: usize) -> Part {
         rendered: None,
         applies: Vec::new(),
         disputed: false,
+        touched: false,
         salt: 0,
         seen: None,
         name,
