@@ -31,6 +31,11 @@ impl Error {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_conflict())
     }
 
+    /// Tells whether an apply was meant for an older state of the object.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.is_conflict() && self.contested_fields().is_empty()
+    }
+
     /// Tells whether the asker may not do this.
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())

@@ -44,7 +44,8 @@ impl<M: Fn(&DynamicObject) -> bool> Set<'_, M> {
     pub(crate) async fn advance(&self, rendered: &Value) -> Result<Advanced, stamped::Error> {
         let kind = stamped::kind_of(self.watches, self.mark, rendered).await?;
         let name = rendered["metadata"]["name"].as_str().unwrap_or_default();
-        let (object, write) = match kind.live(self.namespace, name).await {
+        let known = self.watches.live(&kind, self.namespace, name).await;
+        let (object, write) = match known.map_err(stamped::Error::Refused)? {
             Some(known) => (self.recognised(known, rendered)?, Write::Nothing),
             None => self.create(&kind, rendered).await?,
         };

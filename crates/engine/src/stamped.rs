@@ -74,7 +74,13 @@ impl Error {
     }
 }
 
+/// How often an object is read anew because somebody else wrote to it in between.
+const READS: usize = 5;
+
 /// Applies a rendered object unless the cluster holds it already.
+///
+/// It is written to the very state that was looked at: only then is it known whether the answer's
+/// generation is of this apply, or was there before and somebody else's.
 pub(crate) async fn apply(
     client: &Client,
     watches: &Watches,
@@ -83,8 +89,31 @@ pub(crate) async fn apply(
 ) -> Result<Stamped, Error> {
     let kind = kind_of(watches, Mark::Resource, rendered).await?;
     let name = text(rendered, "/metadata/name");
-    let reference = refer(&kind, &owner.namespace, rendered, name);
-    let live = kind.live(&owner.namespace, name).await;
+    let api = api(client, &kind, &owner.namespace);
+    let mut live = watches.live(&kind, &owner.namespace, name).await;
+    let mut reads = 0;
+    loop {
+        let known = live.map_err(Error::Refused)?;
+        match apply_to(&api, &kind, owner, rendered, known).await {
+            Err(Error::Refused(error)) if error.is_outdated() && reads < READS => {
+                reads += 1;
+                live = watches.read(&kind, &owner.namespace, name).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Applies a rendered object to one that was looked at, or makes it if there was none.
+async fn apply_to(
+    api: &Api<DynamicObject>,
+    kind: &Kind,
+    owner: &Owner,
+    rendered: &Value,
+    live: Option<Value>,
+) -> Result<Stamped, Error> {
+    let name = text(rendered, "/metadata/name");
+    let reference = refer(kind, &owner.namespace, rendered, name);
     let other = live
         .as_ref()
         .and_then(|live| other_controller(live, &owner.uid));
@@ -105,10 +134,13 @@ pub(crate) async fn apply(
         }
         other => other,
     };
-    let api = api(client, &kind, &owner.namespace);
     let noted = before.as_ref();
     let noted = noted.and_then(|before| inputs_before::note(rendered, before));
-    let (written, taken) = apply_or_take(&api, name, noted.as_ref().unwrap_or(rendered))
+    let mut patch = noted.unwrap_or_else(|| rendered.clone());
+    if let Some(before) = &before {
+        patch["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"].clone();
+    }
+    let (written, taken) = apply_or_take(api, name, &patch)
         .await
         .map_err(Error::Refused)?;
     let object = serde_json::to_value(&written).map_err(Error::Unreadable)?;

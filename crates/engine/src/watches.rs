@@ -29,7 +29,7 @@ use seen::Seen;
 
 pub(crate) use sweep::sweep;
 
-/// A first listing arrives in milliseconds; without it objects are simply applied.
+/// A first listing arrives in milliseconds; without it objects are read one by one.
 const FIRST_LISTING: Duration = Duration::from_secs(5);
 
 /// By which label the objects that matter are told from the others of their kind.
@@ -79,10 +79,7 @@ impl Kind {
     }
 
     /// Returns a stamped object as it was last seen, or as we last wrote it if that is newer.
-    pub(crate) async fn live(&self, namespace: &str, name: &str) -> Option<Value> {
-        if !self.is_listed().await {
-            return None;
-        }
+    fn seen(&self, namespace: &str, name: &str) -> Option<Value> {
         let object = self.seen.get(namespace, name)?;
         serde_json::to_value(object).ok()
     }
@@ -155,6 +152,32 @@ impl Watches {
             .entry(key)
             .or_insert_with(|| self.start(resource, &capabilities, mark));
         Ok(kind.clone())
+    }
+
+    /// Returns a stamped object as it was last seen, or as it is if nothing has been seen yet.
+    pub(crate) async fn live(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, calls::Error> {
+        if kind.is_listed().await {
+            return Ok(kind.seen(namespace, name));
+        }
+        self.read(kind, namespace, name).await
+    }
+
+    /// Returns an object as it is.
+    pub(crate) async fn read(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, calls::Error> {
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), namespace, &kind.resource);
+        let found = call(api.get_opt(name)).await?;
+        Ok(found.and_then(|it| serde_json::to_value(it).ok()))
     }
 
     /// Returns every kind whose objects of this mark are watched.

@@ -12,6 +12,7 @@
 mod bad_input;
 mod change;
 mod memory;
+mod metadata_only;
 mod offered;
 mod outage;
 mod paths;
@@ -41,12 +42,14 @@ crate::world::embedded_stories![
     memory::an_owner_that_is_made_anew_begins_anew,
     memory::labels_are_looked_at_although_no_generation_tells,
     memory::an_owner_that_goes_while_nobody_looks_is_ended,
+    metadata_only::generation_of_somebody_else_is_not_taken_for_that_of_an_apply,
+    metadata_only::object_is_looked_at_although_its_kind_is_not_listed_yet,
     bad_input::owner_references_in_a_circle_do_no_harm,
     bad_input::large_values_stay_within_bounds,
 ];
 
 #[tokio::test]
-async fn the_seed_holds_on_a_real_api_server() {
+async fn lineage_holds_on_a_real_api_server() {
     let suite = "lineage on a real API server";
     let options = Options {
         definitions: pathline_engine::crds::all(),
@@ -57,6 +60,10 @@ async fn the_seed_holds_on_a_real_api_server() {
     };
     let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
     Box::pin(seed::an_image_shows_the_source_it_is_made_of(&mut world)).await;
+    world.end().await;
+    let mut world = Box::pin(World::on(cluster.kubeconfig())).await;
+    let story = metadata_only::generation_of_somebody_else_is_not_taken_for_that_of_an_apply;
+    Box::pin(story(&mut world)).await;
     world.end().await;
 }
 

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::future::{BoxFuture, Shared};
+use futures::{FutureExt, StreamExt};
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::api::rbac::v1::RoleBinding;
@@ -51,6 +52,9 @@ pub(crate) use embedded_stories;
 /// What is awaited takes milliseconds; a loaded machine gets all the time it needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is awaited by whoever is held back for it; it happens once.
+type Awaited = Shared<BoxFuture<'static, ()>>;
+
 /// One namespace of a cluster, with an engine of its own.
 pub(crate) struct World {
     pub(crate) client: Client,
@@ -68,8 +72,8 @@ pub(crate) struct World {
     pub(crate) ledger: Ledger,
     /// What the engine asked of the cluster, as `METHOD path`.
     calls: watch::Sender<Vec<String>>,
-    /// A call that is held back, and the one it is held back for.
-    held_back: Arc<Mutex<Option<[String; 2]>>>,
+    /// How calls end that are held back, and what they are held back for.
+    held_back: Arc<Mutex<Option<(String, Awaited)>>>,
 }
 
 impl World {
@@ -149,16 +153,12 @@ impl World {
         let service = tower::service_fn(move |request: http::Request<Body>| {
             let call = format!("{} {}", request.method(), request.uri().path());
             let held_back = held_back.lock().clone();
-            let awaited = held_back.filter(|[held, _]| call.ends_with(held.as_str()));
+            let awaited = held_back.filter(|(held, _)| call.ends_with(held.as_str()));
             calls.send_modify(|calls| calls.push(call));
-            let (client, mut calls) = (client.clone(), calls.subscribe());
+            let client = client.clone();
             async move {
-                if let Some([_, awaited]) = awaited {
-                    let is_there = |call: &String| call.ends_with(&awaited);
-                    calls
-                        .wait_for(|calls| calls.iter().any(is_there))
-                        .await
-                        .unwrap();
+                if let Some((_, awaited)) = awaited {
+                    awaited.await;
                 }
                 client.send(request).await
             }
@@ -178,7 +178,22 @@ impl World {
 
     /// Holds the calls that end so back until there is one that ends otherwise.
     pub(crate) fn hold_back(&self, held: &str, until: &str) {
-        *self.held_back.lock() = Some([held.to_owned(), until.to_owned()]);
+        let (mut calls, until) = (self.calls.subscribe(), until.to_owned());
+        self.just_before(held, async move {
+            let is_there = |call: &String| call.ends_with(&until);
+            let called = calls.wait_for(|calls| calls.iter().any(is_there)).await;
+            called.unwrap();
+        });
+    }
+
+    /// Lets something happen, once, just before a call that ends so.
+    pub(crate) fn just_before(
+        &self,
+        call: &str,
+        happens: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let awaited = happens.boxed().shared();
+        *self.held_back.lock() = Some((call.to_owned(), awaited));
     }
 
     /// Stops the engine and waits until nothing of it runs.
