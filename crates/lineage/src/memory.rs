@@ -191,6 +191,12 @@ impl Memory {
         was_current
     }
 
+    /// Takes note that there was an apply that nobody remembers.
+    pub(crate) fn missed(&mut self) {
+        self.applies += 1;
+        self.forgotten = self.applies;
+    }
+
     /// Returns what the resource makes now.
     pub(crate) fn current(&self) -> Option<&Derivation> {
         self.current.as_ref()

@@ -100,6 +100,12 @@ impl State {
             .is_some_and(|memory| memory.gone(uid))
     }
 
+    /// Takes note that there were applies that nobody remembers: what is made now counts as history
+    /// until it is proven anew.
+    pub fn missed(&mut self) {
+        self.memories.values_mut().for_each(Memory::missed);
+    }
+
     /// Tells whether two know the same, whenever each of them looked last: one of them need not be
     /// written down if the other is.
     pub fn concludes_the_same(&self, other: &Self) -> bool {

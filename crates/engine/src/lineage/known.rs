@@ -24,6 +24,8 @@ pub(super) struct Known {
     track: Option<Packed<Track>>,
     /// What was found before the ledger could be read.
     waiting: Vec<Look>,
+    /// Whether some of that is no longer kept.
+    has_missed: bool,
     versions: Versions,
     unrecorded: Unrecorded,
 }
@@ -42,6 +44,7 @@ impl Known {
             owner,
             track: None,
             waiting: Vec::new(),
+            has_missed: false,
             versions: Versions::new(),
             unrecorded: Unrecorded::default(),
         }
@@ -49,12 +52,13 @@ impl Known {
 
     /// Takes in what a look found; returns what can be shown once all of it is recorded.
     pub(super) async fn take_in(&mut self, ledger: &Ledger, look: Look) -> Result<Shown, Error> {
-        self.waiting.push(look);
-        if self.waiting.len() > MOST_WAITING {
-            self.waiting.remove(0);
-        }
+        self.keep(look);
         let mut track = self.recall(ledger).await?;
         let mut is_new = self.track.is_none();
+        if std::mem::take(&mut self.has_missed) {
+            track.state.missed();
+            self.unrecorded.is_track_new = true;
+        }
         for look in std::mem::take(&mut self.waiting) {
             is_new |= self.learn(&mut track, look);
         }
@@ -63,6 +67,18 @@ impl Known {
         }
         self.record(ledger, &track).await?;
         Ok(Shown::of(&track, &self.owner.kind.to_lowercase()))
+    }
+
+    /// Keeps a look until it can be taken in, unless it shows what the one before shows.
+    fn keep(&mut self, look: Look) {
+        if self.waiting.last().is_some_and(|last| last.shows(&look)) {
+            return;
+        }
+        self.waiting.push(look);
+        if self.waiting.len() > MOST_WAITING {
+            self.waiting.remove(0);
+            self.has_missed = true;
+        }
     }
 
     /// Returns what is known, from the ledger the first time. Another owner that had the name
@@ -191,6 +207,34 @@ fn is_live(input: &Input) -> bool {
 mod tests {
     use super::super::shown::tests::track;
     use super::*;
+
+    fn failed(reason: &str) -> Look {
+        Look {
+            failures: BTreeMap::from([(String::new(), reason.to_owned())]),
+            ..Look::default()
+        }
+    }
+
+    #[test]
+    fn looks_that_show_the_same_take_no_room_from_others() {
+        let mut known = Known::new(OwnerRef {
+            kind: "Workload".into(),
+            namespace: "apps".into(),
+            name: "app".into(),
+            uid: "1".into(),
+        });
+        for reason in ["one", "two", "two", "one", "one"] {
+            known.keep(failed(reason));
+        }
+        assert_eq!(known.waiting.len(), 3);
+        for reason in 0..MOST_WAITING - 3 {
+            known.keep(failed(&reason.to_string()));
+        }
+        assert!(!known.has_missed);
+        known.keep(failed("last"));
+        assert_eq!(known.waiting.len(), MOST_WAITING);
+        assert!(known.has_missed);
+    }
 
     #[test]
     fn an_idle_owner_takes_little_memory() {

@@ -80,6 +80,20 @@ impl Path {
         self.chain.resources().is_empty()
     }
 
+    /// Tells whether it shows all that another one does, whenever each of them was looked at.
+    fn shows(&self, other: &Self) -> bool {
+        let versions = |path: &Self| -> Vec<(String, Version)> {
+            let sightings = path.sightings.iter();
+            sightings
+                .map(|(resource, it)| (resource.clone(), it.version()))
+                .collect()
+        };
+        (self.generation, &self.marks) == (other.generation, &other.marks)
+            && (&self.chain, &self.own, &self.fixed) == (&other.chain, &other.own, &other.fixed)
+            && self.rollouts == other.rollouts
+            && versions(self) == versions(other)
+    }
+
     /// The path of an owner that nothing is stamped for any more.
     pub(crate) fn none(owner: &Owner) -> Self {
         Self {
@@ -94,6 +108,17 @@ impl Path {
 pub(super) type Versions = BTreeMap<String, Version>;
 
 impl Look {
+    /// Tells whether it shows all that another one does.
+    pub(super) fn shows(&self, other: &Self) -> bool {
+        let paths = (&self.path, &other.path);
+        let same_path = match paths {
+            (Some(one), Some(two)) => one.shows(two),
+            (None, None) => true,
+            _ => false,
+        };
+        same_path && self.failures == other.failures
+    }
+
     /// Tells whether a track knows all this already.
     pub(super) fn is_known(&self, track: &Track, versions: &Versions) -> bool {
         let is_seen = |(resource, sighting): &(String, Sighting)| {

@@ -460,3 +460,29 @@ fn generation_of_somebody_else_seen_with_other_inputs_proves_nothing() {
     assert_eq!(evidence("off", "app:2"), Evidence::Assumed);
     assert_eq!(evidence("on", "app:2"), Evidence::Assumed);
 }
+
+#[test]
+fn applies_that_were_missed_make_history_of_what_is_there() {
+    let mut state = State::new(chain(vec![resource("build", &[], &["param:debug"])]));
+    let debug = Artifact::param("debug", &json!("on"));
+    let origin = Origin::owner("param:debug");
+    let inputs = [(origin.clone(), debug.clone())];
+    state.own(BTreeMap::from([("param:debug".to_owned(), debug.clone())]));
+    let mut arrives = |generation, observed, missed| {
+        if missed {
+            state.missed();
+        }
+        let stamped = state.stamped("build", stamp("build", generation, inputs.clone()));
+        stamped.expect("it is on the path");
+        let seen = Snapshot {
+            observed: Some(observed),
+            ..done("build", generation, Some(image("app:1")))
+        };
+        state.seen("build", &seen).expect("it is on the path");
+        state.arrival(&origin, |it| *it == debug).arrived()
+    };
+    assert!(arrives(1, 1, false));
+    assert!(arrives(1, 1, true), "nothing has changed in between");
+    assert!(!arrives(3, 1, true), "another value was applied in between");
+    assert!(arrives(3, 3, false));
+}
