@@ -133,6 +133,16 @@ impl World {
         self.apply_chain("seed", resources).await;
     }
 
+    /// Lets a commit flow through the chain of the seed until its image is there.
+    async fn flow_as_in_the_seed(&self) {
+        self.apply_seed_chain().await;
+        self.apply_commit("def567").await;
+        self.clone_and_test("def567").await;
+        self.build("def567", "abc123").await;
+        self.wait_outputs("Workload", image_of("abc123", "def567"))
+            .await;
+    }
+
     /// Applies a workload at a commit.
     async fn apply_commit(&self, commit: &str) {
         let git = json!({"url": "https://git.example/app", "ref": {"commit": commit}});

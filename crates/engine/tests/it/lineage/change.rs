@@ -6,13 +6,7 @@ use super::{IMAGE, image_of, input, template};
 use crate::world::World;
 
 pub(crate) async fn an_output_of_the_old_source_stays_with_it(world: &mut World) {
-    world.apply_seed_chain().await;
-    world.apply_commit("def567").await;
-    world.clone_and_test("def567").await;
-    world.build("def567", "abc123").await;
-    world
-        .wait_outputs("Workload", image_of("abc123", "def567"))
-        .await;
+    world.flow_as_in_the_seed().await;
 
     world.apply_commit("0123abc").await;
     let owner = world
@@ -78,13 +72,7 @@ pub(crate) async fn going_there_and_back_ends_with_the_old_value_and_no_false_ar
 }
 
 pub(crate) async fn a_new_base_image_gives_a_new_artifact_from_the_same_source(world: &mut World) {
-    world.apply_seed_chain().await;
-    world.apply_commit("def567").await;
-    world.clone_and_test("def567").await;
-    world.build("def567", "abc123").await;
-    world
-        .wait_outputs("Workload", image_of("abc123", "def567"))
-        .await;
+    world.flow_as_in_the_seed().await;
     world.build("def567", "abc123-rebased").await;
     world
         .wait_outputs("Workload", image_of("abc123-rebased", "def567"))

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::{IMAGE, image_of, input, template};
 use crate::world::World;
 
-pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
+/// The source has flowed as far as the builder, and the engine stops.
+async fn stop_before_the_image_is_made(world: &mut World) {
     world.apply_seed_chain().await;
     world.apply_commit("def567").await;
     world.clone_and_test("def567").await;
@@ -17,6 +18,10 @@ pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
         .await;
     world.wait_input("source", json!({"arrived": false})).await;
     world.stop_engine().await;
+}
+
+pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
+    stop_before_the_image_is_made(world).await;
     // The image is made while nobody looks.
     world.build("def567", "abc123").await;
     world.start_engine();
@@ -27,10 +32,7 @@ pub(crate) async fn an_engine_that_starts_again_goes_on(world: &mut World) {
 }
 
 pub(crate) async fn an_owner_that_is_made_anew_begins_anew(world: &mut World) {
-    world.apply_seed_chain().await;
-    world.apply_commit("def567").await;
-    world.clone_and_test("def567").await;
-    world.build("def567", "abc123").await;
+    world.flow_as_in_the_seed().await;
     let first = world.wait_input("source", json!({"arrived": true})).await;
     world.delete("Workload", "app").await;
     for name in ["image-builder", "unit-tester", "source-cloner"] {
@@ -49,14 +51,7 @@ pub(crate) async fn an_owner_that_is_made_anew_begins_anew(world: &mut World) {
 }
 
 pub(crate) async fn an_owner_that_goes_while_nobody_looks_is_ended(world: &mut World) {
-    world.apply_seed_chain().await;
-    world.apply_commit("def567").await;
-    world.clone_and_test("def567").await;
-    world
-        .wait_for("Test", "image-builder", "being stamped", |_| true)
-        .await;
-    world.wait_input("source", json!({"arrived": false})).await;
-    world.stop_engine().await;
+    stop_before_the_image_is_made(world).await;
     world.delete("Workload", "app").await;
     world.wait_gone("Workload", "app").await;
     let mut bell = world.ledger.bell();

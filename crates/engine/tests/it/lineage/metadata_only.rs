@@ -4,7 +4,6 @@ use futures::FutureExt;
 use kube::ResourceExt;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::runtime::wait::await_condition;
-use pathline_ledger::{Ledger, Location};
 use pathline_testkit::postgres::Server;
 use serde_json::{Value, json};
 
@@ -14,10 +13,7 @@ use crate::world::World;
 pub(crate) async fn generation_of_somebody_else_is_not_taken_for_that_of_an_apply(
     world: &mut World,
 ) {
-    world.apply_mode_chain().await;
-    world.apply_mode("one").await;
-    world.build_in_mode("one", "first").await;
-    world.wait_mode(built("first", "one", "generation")).await;
+    world.build_in_mode_one().await;
 
     // After Pathline has looked and before it applies, somebody else makes a new generation.
     world.just_before("/tests/build", world.meddle());
@@ -26,10 +22,7 @@ pub(crate) async fn generation_of_somebody_else_is_not_taken_for_that_of_an_appl
 }
 
 pub(crate) async fn object_is_looked_at_although_its_kind_is_not_listed_yet(world: &mut World) {
-    world.apply_mode_chain().await;
-    world.apply_mode("one").await;
-    world.build_in_mode("one", "first").await;
-    world.wait_mode(built("first", "one", "generation")).await;
+    world.build_in_mode_one().await;
     world.stop_engine().await;
     world.meddle().await;
     world.apply_mode("two").await;
@@ -48,16 +41,8 @@ async fn applies_that_were_never_written_down_are_not_forgotten() {
     let Some(postgres) = Server::start("applies while PostgreSQL is away") else {
         return;
     };
-    let mut world = World::embedded().await;
-    world.stop_engine().await;
-    let ledger = Ledger::open(&Location::Postgres(postgres.database())).await;
-    let local = std::mem::replace(&mut world.ledger, ledger.unwrap());
-    local.close().await;
-    world.start_engine();
-    world.apply_mode_chain().await;
-    world.apply_mode("one").await;
-    world.build_in_mode("one", "first").await;
-    world.wait_mode(built("first", "one", "generation")).await;
+    let mut world = World::remembering_in(&postgres).await;
+    world.build_in_mode_one().await;
 
     postgres.stop();
     world.apply_mode("two").await;
@@ -81,6 +66,14 @@ impl World {
         let template_ref = json!({"kind": "ClusterImageTemplate", "name": "build"});
         let resource = json!({"name": "build", "templateRef": template_ref});
         self.apply_chain("modes", json!([resource])).await;
+    }
+
+    /// Lets an image be built in mode one, and Pathline know it.
+    async fn build_in_mode_one(&self) {
+        self.apply_mode_chain().await;
+        self.apply_mode("one").await;
+        self.build_in_mode("one", "first").await;
+        self.wait_mode(built("first", "one", "generation")).await;
     }
 
     async fn apply_mode(&self, mode: &str) {

@@ -12,20 +12,8 @@ async fn a_ledger_that_is_away_holds_nothing_up_and_misses_nothing() {
     let Some(postgres) = Server::start("lineage while PostgreSQL is away") else {
         return;
     };
-    let url = postgres.database();
-    let mut world = World::embedded().await;
-    world.stop_engine().await;
-    let ledger = Ledger::open(&Location::Postgres(url)).await.unwrap();
-    let local = std::mem::replace(&mut world.ledger, ledger);
-    local.close().await;
-    world.start_engine();
-    world.apply_seed_chain().await;
-    world.apply_commit("def567").await;
-    world.clone_and_test("def567").await;
-    world.build("def567", "abc123").await;
-    world
-        .wait_outputs("Workload", image_of("abc123", "def567"))
-        .await;
+    let world = World::remembering_in(&postgres).await;
+    world.flow_as_in_the_seed().await;
 
     postgres.stop();
     world.apply_commit("0123abc").await;
@@ -47,4 +35,17 @@ async fn a_ledger_that_is_away_holds_nothing_up_and_misses_nothing() {
         .wait_input("source", json!({"value": "0123abc", "arrived": true}))
         .await;
     world.end().await;
+}
+
+impl World {
+    /// Starts an embedded cluster with an engine that writes down in PostgreSQL.
+    pub(super) async fn remembering_in(postgres: &Server) -> Self {
+        let mut world = Self::embedded().await;
+        world.stop_engine().await;
+        let ledger = Ledger::open(&Location::Postgres(postgres.database())).await;
+        let local = std::mem::replace(&mut world.ledger, ledger.unwrap());
+        local.close().await;
+        world.start_engine();
+        world
+    }
 }
