@@ -71,8 +71,9 @@ impl Watch {
             return;
         }
         let watched = &self.start.watched;
-        seen.change(&watched.namespace, change);
+        // What controlled it may be forgotten together with it.
         seen.wake(watched, object, &self.wakeups);
+        seen.change(&watched.namespace, change);
     }
 
     /// Tells whether another watch has taken its place. It is told so under the lock of what was seen.

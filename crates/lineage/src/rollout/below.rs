@@ -16,6 +16,9 @@ use super::pods::{Group, Pods};
 #[derive(Clone, Debug, Default)]
 pub struct Below {
     objects: BTreeMap<String, Object>,
+    /// Objects that are gone while something that they controlled is still there: a controller is
+    /// deleted first, and its pods run on for a while.
+    ghosts: BTreeMap<String, Object>,
     pods: Pods,
 }
 
@@ -29,21 +32,23 @@ impl Below {
         if object["kind"] == "Pod" {
             self.pods.seen(uid, object);
         } else {
+            self.ghosts.remove(uid);
             self.objects.insert(uid.to_owned(), Object::read(object));
         }
     }
 
     /// Takes note that an object is gone.
     pub fn gone(&mut self, uid: &str) {
-        self.objects.remove(uid);
+        self.ghosts.extend(self.objects.remove_entry(uid));
         self.pods.gone(uid);
+        self.forget_ghosts();
     }
 
     /// Makes an empty one that tells pods apart by these labels.
     pub fn by_labels(labels: BTreeSet<String>) -> Self {
         Self {
-            objects: BTreeMap::new(),
             pods: Pods::by_labels(labels),
+            ..Self::default()
         }
     }
 
@@ -51,11 +56,36 @@ impl Below {
     pub fn replace(&mut self, group: &str, kind: &str, fresh: Self) {
         if (group, kind) == ("", "Pod") {
             self.pods = fresh.pods;
+        } else {
+            let is_known = |_: &String, it: &mut Object| {
+                (it.group.as_str(), it.kind.as_str()) == (group, kind)
+            };
+            self.ghosts.extend(self.objects.extract_if(.., is_known));
+            self.ghosts
+                .retain(|uid, _| !fresh.objects.contains_key(uid));
+            self.objects.extend(fresh.objects);
+        }
+        self.forget_ghosts();
+    }
+
+    /// Forgets objects that are gone and have nothing left below them.
+    fn forget_ghosts(&mut self) {
+        if self.ghosts.is_empty() {
             return;
         }
-        self.objects
-            .retain(|_, object| (object.group.as_str(), object.kind.as_str()) != (group, kind));
-        self.objects.extend(fresh.objects);
+        let pods = self.pods.groups().map(|it| it.controller.as_str());
+        let objects = self.objects.values();
+        let objects = objects.filter_map(|it| it.controller.as_deref());
+        let mut needed = BTreeSet::new();
+        for controller in pods.chain(objects) {
+            let mut above = self.ghosts.get(controller);
+            // Owner references may lead in a circle.
+            while let Some(ghost) = above.filter(|it| needed.insert(it.uid.clone())) {
+                let controller = ghost.controller.as_deref();
+                above = controller.and_then(|uid| self.ghosts.get(uid));
+            }
+        }
+        self.ghosts.retain(|uid, _| needed.contains(uid));
     }
 
     /// Returns about how many bytes are kept for pods.
@@ -63,14 +93,15 @@ impl Below {
         self.pods.kept_bytes()
     }
 
-    /// Returns an object that is not a pod.
+    /// Returns an object that is not a pod, also if only something that it controlled is left.
     pub fn get(&self, uid: &str) -> Option<&Object> {
-        self.objects.get(uid)
+        self.objects.get(uid).or_else(|| self.ghosts.get(uid))
     }
 
-    /// Returns the objects that an object controls; pods are not among them.
+    /// Returns the objects that an object controls, also those of which only something that they
+    /// controlled is left; pods are not among them.
     pub(super) fn controlled_by(&self, uid: &str) -> impl Iterator<Item = &Object> {
-        let objects = self.objects.values();
+        let objects = self.objects.values().chain(self.ghosts.values());
         objects.filter(move |it| it.controller.as_deref() == Some(uid))
     }
 

@@ -186,6 +186,28 @@ fn pod_that_is_being_deleted_still_runs() {
 }
 
 #[test]
+fn pods_count_although_what_controlled_them_is_gone() {
+    let new = [replica_set("new", "2"), pod("n1", "new", ready(""))];
+    let old = [replica_set("old", "1"), pod("o1", "old", ready(""))];
+    let judged =
+        |below: &Below| judge(&Object::read(&deployment(1, complete(1))), below, &[]).stage;
+
+    let mut deleted = below(&[&new[..], &old[..]].concat());
+    deleted.gone("old");
+    progresses(&judged(&deleted), "1 old pods are still there");
+    deleted.gone("o1");
+    assert_eq!(judged(&deleted), Stage::Done);
+    assert!(deleted.get("old").is_none(), "it controls nothing any more");
+
+    let mut listed_anew = below(&[&new[..], &old[..]].concat());
+    listed_anew.replace("apps", "ReplicaSet", below(&new[..1]));
+    progresses(&judged(&listed_anew), "1 old pods are still there");
+    listed_anew.replace("", "Pod", below(&new[1..]));
+    assert_eq!(judged(&listed_anew), Stage::Done);
+    assert!(listed_anew.get("old").is_none());
+}
+
+#[test]
 fn three_crashes_fail_with_what_the_container_said() {
     let rollout = |restarts: i64| {
         let mut status = complete(1);
@@ -378,6 +400,17 @@ fn knative_service_is_live_by_its_newest_revision_alone() {
         &stage(&service(status.clone()), &old),
         "1 old pods are still there",
     );
+    let mut removed = [&known[..], &[child("Deployment", "d1", "r1")]].concat();
+    removed.extend([child("ReplicaSet", "s1", "d1"), pod("old", "s1", ready(""))]);
+    let mut removed = below(&removed);
+    for gone in ["d1", "s1"] {
+        removed.gone(gone);
+        let judged = judge(&Object::read(&service(status.clone())), &removed, &[]);
+        progresses(&judged.stage, "1 old pods are still there");
+    }
+    removed.gone("old");
+    let judged = judge(&Object::read(&service(status.clone())), &removed, &[]);
+    assert_eq!(judged.stage, Stage::Done);
     let mut failed = status;
     failed["conditions"] = json!([{"type": "Ready", "status": "False", "reason": "RevisionFailed", "message": "no image"}]);
     fails(&stage(&service(failed), &known), "RevisionFailed: no image");
