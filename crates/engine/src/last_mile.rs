@@ -4,13 +4,14 @@
 //! a watch that nobody needs any more ends. Of what is seen only a summary is kept. Read on in this
 //! order: `end` (how the last mile of an object is followed), `round` (one look at all last miles of
 //! an owner), `seen` (what the watches know, and whom they wake), and the kinds of ends: `inventory` and
-//! `selected` (objects that the stamped one does not control), `ran` (runs of Runnables), `deliveries`
+//! `selected` (objects that the stamped one does not control), `revisions` (of daemon sets), `ran` (runs of Runnables), `deliveries`
 //! (across git).
 
 mod deliveries;
 mod end;
 mod inventory;
 mod ran;
+mod revisions;
 mod round;
 mod seen;
 mod selected;

@@ -10,6 +10,7 @@ use pathline_lineage::{Rollout, Stage};
 use serde_json::Value;
 
 use super::end::{End, Run};
+use super::revisions::DaemonSet;
 use super::seen::{Follower, Mark, Needs, Watched};
 use super::{LastMiles, NoKind};
 use crate::calls;
@@ -84,14 +85,19 @@ impl<'r> Round<'r> {
         if let Err(unready) = self.prepare(needs).await {
             return unready.told(&object);
         }
-        let rollout = {
+        let (rollout, sets) = {
             let seen = self.miles.seen.lock();
-            rollout::judge_across(&object, |namespace| seen.place(namespace), images)
+            let rollout = rollout::judge_across(&object, |it| seen.place(it), images);
+            let named = rollout::all_named(&object, |it| seen.place(it));
+            let named = named.iter();
+            let named = named.filter_map(|it| seen.place(&it.namespace)?.find(it));
+            (rollout, DaemonSet::among(named.chain([&object]), &seen))
         };
-        if rollout.stage == Stage::Done {
-            return Some(self.confirm_applied(&object, rollout).await);
+        if rollout.stage != Stage::Done {
+            return Some(rollout);
         }
-        Some(rollout)
+        let rollout = self.confirm_applied(&object, rollout).await;
+        Some(self.confirm_revisions(&sets, rollout).await)
     }
 
     async fn run(&mut self, run: &Run, images: &[String]) -> Option<Rollout> {
@@ -107,16 +113,19 @@ impl<'r> Round<'r> {
             Err(Unready::Listing) => return None,
             Err(Unready::Told(why)) => return Some(run.at(Stage::Progressing { why })),
         }
-        let seen = self.miles.seen.lock();
-        let below = seen.place(&ran.object.namespace)?;
-        let found = below.find(&ran.object).filter(|it| it.uid == ran.uid);
-        let stage = match found {
-            Some(found) => rollout::judge(found, below, images).stage,
-            None => Stage::Progressing {
-                why: format!("{} `{}` is not there", ran.object.kind, ran.object.name),
-            },
+        let (stage, sets) = {
+            let seen = self.miles.seen.lock();
+            let below = seen.place(&ran.object.namespace)?;
+            let found = below.find(&ran.object).filter(|it| it.uid == ran.uid);
+            let stage = match found {
+                Some(found) => rollout::judge(found, below, images).stage,
+                None => Stage::Progressing {
+                    why: format!("{} `{}` is not there", ran.object.kind, ran.object.name),
+                },
+            };
+            (stage, DaemonSet::among(found.into_iter(), &seen))
         };
-        Some(run.at(stage))
+        Some(self.confirm_revisions(&sets, run.at(stage)).await)
     }
 
     /// Returns what must be known to judge an object.

@@ -9,6 +9,7 @@ use pathline_lineage::{Rollout, Stage};
 use serde_json::Value;
 
 use super::end::Selected;
+use super::revisions::DaemonSet;
 use super::round::{Round, Unready};
 use super::seen::{Needs, Seen, Watched};
 use super::watch::value_of;
@@ -48,7 +49,12 @@ impl Round<'_> {
             watched: &watched,
             images,
         };
-        let rollout = asked.judge(&self.miles.seen.lock());
+        let (rollout, sets) = {
+            let seen = self.miles.seen.lock();
+            let found = known(&seen, &watched, &selected.labels);
+            (asked.judge(&seen), DaemonSet::among(found, &seen))
+        };
+        let rollout = self.confirm_revisions(&sets, rollout).await;
         if rollout.stage != Stage::Done || self.is_confirmed(&object) {
             return Some(rollout);
         }

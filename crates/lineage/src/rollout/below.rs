@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::flux::Reference;
 use super::object::Object;
+use super::pod::REVISION_LABEL;
 use super::pods::{Group, Pods};
 
 /// What lies below a stamped object: the object itself, what it controls, and so on down to pods.
@@ -103,6 +104,18 @@ impl Below {
     pub(super) fn controlled_by(&self, uid: &str) -> impl Iterator<Item = &Object> {
         let objects = self.objects.values().chain(self.ghosts.values());
         objects.filter(move |it| it.controller.as_deref() == Some(uid))
+    }
+
+    /// Returns the controller revisions of an object.
+    pub fn revisions_of(&self, uid: &str) -> impl Iterator<Item = &Object> {
+        self.controlled_by(uid)
+            .filter(|it| it.group == "apps" && it.kind == "ControllerRevision")
+    }
+
+    /// Returns what the pods of the newest revision of an object carry; `None` if nobody knows yet.
+    pub(super) fn newest_revision(&self, uid: &str) -> Option<&str> {
+        let newest = self.revisions_of(uid).max_by_key(|it| it.number)?;
+        newest.labels.get(REVISION_LABEL).map(String::as_str)
     }
 
     /// Returns an object by what an inventory calls it.

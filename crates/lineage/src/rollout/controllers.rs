@@ -67,12 +67,7 @@ pub(super) fn stateful_set(object: &Object, below: &Below, images: &[String]) ->
     if let Some(stage) = pace.not_begun() {
         return stage;
     }
-    let newest = object.text("/updateRevision");
-    let (new, old): (Vec<_>, Vec<_>) = below
-        .pods_of(&object.uid)
-        .into_iter()
-        .partition(|it| it.revision == newest);
-    pace.judge(&new, &old)
+    pace.judge_pods(object.text("/updateRevision"))
 }
 
 pub(super) fn daemon_set(object: &Object, below: &Below, images: &[String]) -> Stage {
@@ -88,14 +83,11 @@ pub(super) fn daemon_set(object: &Object, below: &Below, images: &[String]) -> S
     if let Some(stage) = pace.not_begun() {
         return stage;
     }
-    // Its status does not name the new revision; once all are updated there is only one.
-    let pods = below.pods_of(&object.uid);
-    let first = pods
-        .first()
-        .map(|it| it.revision.clone())
-        .unwrap_or_default();
-    let (new, other): (Vec<_>, Vec<_>) = pods.into_iter().partition(|it| it.revision == first);
-    pace.judge(&new, &other)
+    // Unlike that of a stateful set, its status does not name the newest revision.
+    let Some(newest) = below.newest_revision(&object.uid) else {
+        return Stage::progressing("its newest revision is not known yet");
+    };
+    pace.judge_pods(newest)
 }
 
 impl Pace<'_> {
@@ -111,6 +103,13 @@ impl Pace<'_> {
             return Some(Stage::progressing("its rollout is paused"));
         }
         (self.wanted == 0).then(|| Stage::progressing("it is scaled to 0: nothing runs"))
+    }
+
+    /// Judges pods that the object controls itself by the revision that they carry.
+    fn judge_pods(&self, newest: &str) -> Stage {
+        let pods = self.below.pods_of(&self.object.uid).into_iter();
+        let (new, old): (Vec<_>, Vec<_>) = pods.partition(|it| it.revision == newest);
+        self.judge(&new, &old)
     }
 
     fn judge(&self, new: &[&Group], old: &[&Group]) -> Stage {

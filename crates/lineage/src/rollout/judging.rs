@@ -14,6 +14,7 @@ pub type ApiKind = (&'static str, &'static str, &'static str);
 
 const DEPLOYMENT: ApiKind = ("apps", "v1", "Deployment");
 const REPLICA_SET: ApiKind = ("apps", "v1", "ReplicaSet");
+const CONTROLLER_REVISION: ApiKind = ("apps", "v1", "ControllerRevision");
 const POD: ApiKind = ("", "v1", "Pod");
 const CONFIGURATION: ApiKind = ("serving.knative.dev", "v1", "Configuration");
 const REVISION: ApiKind = ("serving.knative.dev", "v1", "Revision");
@@ -77,7 +78,7 @@ fn rule(group: &str, kind: &str) -> Option<(&'static [ApiKind], Rule)> {
     let rule: (&'static [ApiKind], Rule) = match (group, kind) {
         ("apps", "Deployment") => (&[REPLICA_SET, POD], controllers::deployment),
         ("apps", "StatefulSet") => (&[POD], controllers::stateful_set),
-        ("apps", "DaemonSet") => (&[POD], controllers::daemon_set),
+        ("apps", "DaemonSet") => (&[CONTROLLER_REVISION, POD], controllers::daemon_set),
         ("batch", "Job") => (&[POD], job::job),
         ("serving.knative.dev", "Service") => (
             &[CONFIGURATION, REVISION, DEPLOYMENT, REPLICA_SET, POD],

@@ -41,6 +41,8 @@ pub struct Object {
     pub controller: Option<String>,
     /// The number that a Deployment and its current replica set share.
     pub(super) revision: Option<String>,
+    /// The number of a controller revision; of those of one controller the highest is the newest.
+    pub(super) number: Option<i64>,
     /// The images of the containers of its pod template.
     pub(super) images: Vec<String>,
     spec: Map<String, Value>,
@@ -75,6 +77,7 @@ impl Object {
             labels: labels_of(object),
             controller: controller_of(object).map(str::to_owned),
             revision: revision.and_then(Value::as_str).map(str::to_owned),
+            number: object.get("revision").and_then(Value::as_i64),
             images: images(object),
             spec: kept
                 .map(|(name, value)| (name.clone(), value.clone()))

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+/// The label that pods share with the controller revision that they were made from.
+pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 /// From how many restarts on a crash loop is a failure.
 const RESTARTS: i64 = 3;
 /// How much of a container's last message is told, in characters.
@@ -39,7 +41,8 @@ pub(super) fn controller_of(object: &Value) -> Option<&str> {
 
 impl Pod {
     pub(super) fn read(pod: &Value) -> Self {
-        let label = pod.pointer("/metadata/labels/controller-revision-hash");
+        let labels = pod.pointer("/metadata/labels");
+        let label = labels.and_then(|it| it.get(REVISION_LABEL));
         let deleted = pod.pointer("/metadata/deletionTimestamp").is_some();
         let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
         let mut conditions = conditions.into_iter().flatten();

@@ -303,35 +303,109 @@ fn stateful_set_is_rolled_out_by_its_update_revision() {
     );
 }
 
+/// A daemon set of two nodes that says it is done.
+fn daemon_set() -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet",
+        "metadata": {"name": "app", "namespace": "dev", "uid": "daemon", "generation": 2},
+        "spec": {},
+        "status": {
+            "observedGeneration": 2, "desiredNumberScheduled": 2, "updatedNumberScheduled": 2,
+            "numberAvailable": 2, "currentNumberScheduled": 2,
+        },
+    })
+}
+
+fn controller_revision(hash: &str, number: i64, controller: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "ControllerRevision",
+        "metadata": {
+            "name": format!("app-{hash}"), "namespace": "dev", "uid": format!("revision-{hash}"),
+            "labels": {"controller-revision-hash": hash},
+            "ownerReferences": [{"uid": controller, "controller": true}],
+        },
+        "revision": number,
+    })
+}
+
+/// A ready pod of a revision of the daemon set.
+fn daemon(name: &str, hash: &str) -> Value {
+    let mut pod = pod(name, "daemon", ready(""));
+    pod["metadata"]["labels"] = json!({"controller-revision-hash": hash});
+    pod
+}
+
 #[test]
 fn daemon_set_runs_on_every_node_that_wants_it() {
-    let daemon = |status: Value| {
-        json!({
-            "apiVersion": "apps/v1", "kind": "DaemonSet",
-            "metadata": {"name": "app", "uid": "deployment", "generation": 2},
-            "spec": {}, "status": status,
-        })
-    };
-    let status = json!({
-        "observedGeneration": 2, "desiredNumberScheduled": 2, "updatedNumberScheduled": 2,
-        "numberAvailable": 2, "currentNumberScheduled": 2,
-    });
-    let on_nodes = [
-        pod("1", "deployment", ready("")),
-        pod("2", "deployment", ready("")),
+    let revision = controller_revision("b", 2, "daemon");
+    let on_nodes = [revision, daemon("1", "b"), daemon("2", "b")];
+    assert_eq!(stage(&daemon_set(), &on_nodes), Stage::Done);
+    progresses(&stage(&daemon_set(), &on_nodes[..2]), "1 of 2 pods are new");
+    let mut old = daemon_set();
+    old["status"]["updatedNumberScheduled"] = json!(1);
+    progresses(&stage(&old, &on_nodes), "1 of 2 pods are new");
+    let mut nowhere = daemon_set();
+    nowhere["status"] = json!({"observedGeneration": 2});
+    progresses(&stage(&nowhere, &on_nodes), "nothing runs");
+}
+
+#[test]
+fn daemon_set_is_rolled_out_by_its_newest_controller_revision() {
+    let revision = controller_revision;
+    let pods = |hashes: [&str; 2]| [daemon("1", hashes[0]), daemon("2", hashes[1])];
+    let unknown = "its newest revision is not known yet";
+    let mut unlabelled = revision("b", 2, "daemon");
+    unlabelled["metadata"]["labels"] = json!({});
+    let mut foreign = revision("b", 2, "daemon");
+    foreign["apiVersion"] = json!("example.org/v1");
+    for (revisions, hashes, missing) in [
+        // Its status speaks of new pods, and all that have been seen are old ones.
+        (vec![], ["a", "a"], Some(unknown)),
+        (vec![revision("b", 2, "another")], ["b", "b"], Some(unknown)),
+        (vec![foreign], ["b", "b"], Some(unknown)),
+        (vec![unlabelled], ["b", "b"], Some(unknown)),
+        (
+            vec![revision("a", 1, "daemon"), revision("b", 2, "daemon")],
+            ["a", "a"],
+            Some("0 of 2 pods are new"),
+        ),
+        (
+            vec![revision("b", 2, "daemon"), revision("a", 1, "daemon")],
+            ["b", "a"],
+            Some("1 of 2 pods are new"),
+        ),
+        (
+            vec![revision("b", 2, "daemon"), revision("a", 1, "daemon")],
+            ["b", "b"],
+            None,
+        ),
+        // Numbers are no texts, and a revision that is rolled back to gets the highest one.
+        (
+            vec![revision("a", 10, "daemon"), revision("b", 9, "daemon")],
+            ["a", "a"],
+            None,
+        ),
+        (
+            vec![revision("a", 10, "daemon"), revision("b", 9, "daemon")],
+            ["b", "b"],
+            Some("0 of 2 pods are new"),
+        ),
+    ] {
+        let told = format!("{revisions:?} with {hashes:?}");
+        let stage = stage(&daemon_set(), &[revisions, pods(hashes).into()].concat());
+        match missing {
+            Some(missing) => progresses(&stage, missing),
+            None => assert_eq!(stage, Stage::Done, "{told}"),
+        }
+    }
+    let old = [
+        revision("a", 1, "daemon"),
+        revision("b", 2, "daemon"),
+        daemon("1", "b"),
+        daemon("2", "b"),
+        daemon("3", "a"),
     ];
-    assert_eq!(stage(&daemon(status.clone()), &on_nodes), Stage::Done);
-    progresses(
-        &stage(&daemon(status.clone()), &on_nodes[..1]),
-        "1 of 2 pods are new",
-    );
-    let mut old = status;
-    old["updatedNumberScheduled"] = json!(1);
-    progresses(&stage(&daemon(old), &on_nodes), "1 of 2 pods are new");
-    progresses(
-        &stage(&daemon(json!({"observedGeneration": 2})), &[]),
-        "nothing runs",
-    );
+    progresses(&stage(&daemon_set(), &old), "1 old pods are still there");
 }
 
 #[test]

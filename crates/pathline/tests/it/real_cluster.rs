@@ -231,6 +231,9 @@ fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
         "watch",
         "workloads.carto.run"
     ));
+    for what in ["pods", "replicasets.apps", "controllerrevisions.apps"] {
+        assert!(may(kubectl, "pathline-system", "watch", what), "{what}");
+    }
     for (verb, what) in [
         ("list", "secrets"),
         ("get", "secrets"),
