@@ -9,6 +9,7 @@ mod across_git;
 mod applied;
 mod images;
 mod many_pods;
+mod revisions;
 mod rollouts;
 mod runs;
 mod selected;
@@ -53,12 +54,17 @@ on_a_real_cluster![
     rollouts::deployment_is_live_when_only_new_pods_run_and_fails_when_they_crash,
     rollouts::pod_that_is_still_being_deleted_keeps_the_new_ones_from_being_live,
     rollouts::nothing_is_live_at_scale_zero_or_after_its_deadline,
+    revisions::stateful_set_is_live_after_its_last_pod_and_not_before,
+    revisions::daemon_set_is_live_after_its_last_pod_and_not_before,
     images::tag_proves_nothing_and_a_digest_does,
     applied::knative_service_is_live_when_the_pods_of_its_newest_revision_are_alone,
     applied::kustomization_is_live_when_what_it_applied_elsewhere_runs,
+    applied::helm_release_is_live_when_what_it_applied_elsewhere_runs,
     selected::deployment_that_a_template_selects_tells_whether_it_runs,
     selected::pods_that_a_template_selects_tell_whether_it_runs,
     runs::job_that_a_final_runnable_runs_is_its_last_mile,
+    runs::job_that_gives_up_fails_with_its_own_reason,
+    runs::immutable_run_at_the_end_of_a_path_is_its_last_mile,
 ];
 
 #[tokio::test]
@@ -125,6 +131,7 @@ fn foreign_kinds() -> Vec<CustomResourceDefinition> {
             "Kustomization",
             "kustomizations",
         ),
+        ("helm.toolkit.fluxcd.io", "HelmRelease", "helmreleases"),
     ];
     kinds
         .into_iter()

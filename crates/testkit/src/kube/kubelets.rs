@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// The node on which everything "runs".
-const NODE: &str = "stand-in";
+/// The nodes on which everything "runs": what does not ask for one of them, on the first.
+const NODES: [&str; 2] = ["stand-in", "stand-in-2"];
 
-/// How a container ends, again and again.
+/// How a container ends: again and again, or once for all where it is never started again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crash {
     /// How often it was started again.
@@ -29,7 +29,15 @@ pub struct Crash {
     pub message: String,
 }
 
-/// A stand-in for scheduler and kubelets: it binds pods to a node that is not there, and says of
+impl Crash {
+    fn end(&self) -> Value {
+        json!({"terminated": {
+            "exitCode": self.exit_code, "reason": "Error", "message": self.message,
+        }})
+    }
+}
+
+/// A stand-in for scheduler and kubelets: it binds pods to nodes that are not there, and says of
 /// each container that it runs, with an image id, or that it crashes. Ends when it is dropped.
 ///
 /// Orders are for pods that are not ready yet, those that are there and those to come.
@@ -48,11 +56,12 @@ struct Orders {
 }
 
 impl Kubelets {
-    /// Adds a node and begins to look after pods of all namespaces.
+    /// Adds nodes and begins to look after pods of all namespaces.
     pub async fn start(client: Client) -> Result<Self> {
-        add_node(&client)
-            .await
-            .context("the stand-in has no node")?;
+        for node in NODES {
+            let added = add_node(&client, node).await;
+            added.with_context(|| format!("there is no node {node}"))?;
+        }
         let (orders, ordered) = (Arc::<Mutex<Orders>>::default(), Arc::<Notify>::default());
         let task = tokio::spawn(look_after(client, orders.clone(), ordered.clone()));
         Ok(Self {
@@ -103,9 +112,9 @@ impl Drop for Kubelets {
     }
 }
 
-async fn add_node(client: &Client) -> Result<()> {
+async fn add_node(client: &Client, name: &str) -> Result<()> {
     let nodes: Api<Node> = Api::all(client.clone());
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}});
     match nodes
         .create(&PostParams::default(), &serde_json::from_value(node)?)
         .await
@@ -115,7 +124,7 @@ async fn add_node(client: &Client) -> Result<()> {
     }
     let untainted = json!({"spec": {"taints": null}});
     nodes
-        .patch(NODE, &PatchParams::default(), &Patch::Merge(untainted))
+        .patch(name, &PatchParams::default(), &Patch::Merge(untainted))
         .await?;
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000000"});
     let status = json!({"status": {
@@ -123,7 +132,7 @@ async fn add_node(client: &Client) -> Result<()> {
         "conditions": [{"type": "Ready", "status": "True", "reason": "StandIn"}],
     }});
     nodes
-        .patch_status(NODE, &PatchParams::default(), &Patch::Strategic(status))
+        .patch_status(name, &PatchParams::default(), &Patch::Strategic(status))
         .await?;
     Ok(())
 }
@@ -192,7 +201,7 @@ async fn step(client: &Client, orders: &Mutex<Orders>, pod: &Pod) -> Result<Opti
         return Ok(None);
     }
     if node.is_none() {
-        bind(client, &namespace, &name).await?;
+        bind(client, &namespace, &name, wanted_node(pod)).await?;
         return Ok(None);
     }
     let status = status_of(pod, &orders.lock());
@@ -206,10 +215,26 @@ async fn step(client: &Client, orders: &Mutex<Orders>, pod: &Pod) -> Result<Opti
     Ok(Some(newer))
 }
 
-async fn bind(client: &Client, namespace: &str, name: &str) -> Result<()> {
+/// Returns the node that a pod asks for, as those of daemon sets do.
+fn wanted_node(pod: &Pod) -> &'static str {
+    let affinity = pod.spec.as_ref().and_then(|it| it.affinity.as_ref());
+    let affinity = affinity.and_then(|it| it.node_affinity.as_ref());
+    let required = affinity.and_then(|it| {
+        it.required_during_scheduling_ignored_during_execution
+            .as_ref()
+    });
+    let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
+    let fields = terms.flat_map(|it| it.match_fields.iter().flatten());
+    let names = fields.filter(|it| it.key == "metadata.name");
+    let mut names = names.flat_map(|it| it.values.iter().flatten());
+    let wanted = names.find_map(|name| NODES.into_iter().find(|node| node == name));
+    wanted.unwrap_or(NODES[0])
+}
+
+async fn bind(client: &Client, namespace: &str, name: &str, node: &str) -> Result<()> {
     let binding = json!({
         "apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": NODE},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
     });
     let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/binding");
     let request = http::Request::post(path).header("content-type", "application/json");
@@ -227,6 +252,7 @@ fn is_new(pod: &Pod, status: &Value) -> bool {
     let ready = conditions.any(|it| it["type"] == "Ready" && it["status"] == "True");
     let settled = ready
         || known["phase"] == "Succeeded"
+        || known["phase"] == "Failed"
         || known["containerStatuses"] == status["containerStatuses"];
     !settled
 }
@@ -236,24 +262,27 @@ enum Doing<'a> {
     Waiting,
     Running,
     Ended,
+    Failed(&'a Crash),
     Crashing(&'a Crash),
 }
 
 fn status_of(pod: &Pod, orders: &Orders) -> Value {
     let spec = pod.spec.clone().unwrap_or_default();
-    let ends = spec.restart_policy.is_some_and(|policy| policy != "Always");
+    let policy = spec.restart_policy.as_deref().unwrap_or("Always");
     let mut statuses = Vec::new();
-    let (mut all_run, mut all_ended, mut all_began) = (true, true, true);
+    let (mut all_run, mut all_ended, mut all_began, mut failed) = (true, true, true, false);
     for container in &spec.containers {
         let image = container.image.clone().unwrap_or_default();
         let doing = match orders.crashes.get(&image) {
             _ if orders.held.contains(&image) => Doing::Waiting,
+            Some(crash) if policy == "Never" => Doing::Failed(crash),
             Some(crash) => Doing::Crashing(crash),
-            None if ends => Doing::Ended,
+            None if policy != "Always" => Doing::Ended,
             None => Doing::Running,
         };
         all_run &= matches!(doing, Doing::Running);
-        all_ended &= matches!(doing, Doing::Ended);
+        all_ended &= matches!(doing, Doing::Ended | Doing::Failed(_));
+        failed |= matches!(doing, Doing::Failed(_));
         all_began &= !matches!(doing, Doing::Waiting);
         statuses.push(container_status(&container.name, &image, &doing, orders));
     }
@@ -261,6 +290,7 @@ fn status_of(pod: &Pod, orders: &Orders) -> Value {
     let phase = match (all_began, all_ended) {
         (false, _) => "Pending",
         (true, false) => "Running",
+        (true, true) if failed => "Failed",
         (true, true) => "Succeeded",
     };
     let conditions = ["Initialized", "PodScheduled", "ContainersReady", "Ready"].map(|named| {
@@ -292,11 +322,10 @@ fn container_status(name: &str, image: &str, doing: &Doing<'_>, orders: &Orders)
         Doing::Waiting => json!({"waiting": {"reason": "ContainerCreating"}}),
         Doing::Running => json!({"running": {}}),
         Doing::Ended => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
+        Doing::Failed(crash) => crash.end(),
         Doing::Crashing(crash) => {
             status["restartCount"] = json!(crash.restarts);
-            status["lastState"] = json!({"terminated": {
-                "exitCode": crash.exit_code, "reason": "Error", "message": crash.message,
-            }});
+            status["lastState"] = crash.end();
             json!({"waiting": {
                 "reason": "CrashLoopBackOff", "message": "back-off restarting failed container",
             }})

@@ -7,6 +7,7 @@ use super::*;
 
 const SERVING: &str = "serving.knative.dev/v1";
 const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io/v1";
+const HELM: &str = "helm.toolkit.fluxcd.io/v1";
 
 pub(crate) async fn knative_service_is_live_when_the_pods_of_its_newest_revision_are_alone(
     world: &mut World,
@@ -61,6 +62,18 @@ pub(crate) async fn kustomization_is_live_when_what_it_applied_elsewhere_runs(
     world: &mut World,
     _: &Kubelets,
 ) {
+    apply_elsewhere(world, KUSTOMIZE, "Kustomization").await;
+}
+
+pub(crate) async fn helm_release_is_live_when_what_it_applied_elsewhere_runs(
+    world: &mut World,
+    _: &Kubelets,
+) {
+    apply_elsewhere(world, HELM, "HelmRelease").await;
+}
+
+/// Plays Flux: lets an object with an inventory apply two versions, and fail with the third.
+async fn apply_elsewhere(world: &World, api_version: &str, kind: &str) {
     let elsewhere = format!("{}-elsewhere", world.namespace);
     let namespaces: Api<Namespace> = Api::all(world.client.clone());
     let namespace = serde_json::from_value(json!({"metadata": {"name": elsewhere}})).unwrap();
@@ -68,22 +81,25 @@ pub(crate) async fn kustomization_is_live_when_what_it_applied_elsewhere_runs(
         .create(&PostParams::default(), &namespace)
         .await
         .unwrap();
-    let kustomization = json!({
-        "apiVersion": KUSTOMIZE, "kind": "Kustomization", "metadata": {"name": "$(workload.metadata.name)$"},
-        "spec": {"path": "$(params.debug)$"},
+    let body = json!({
+        "apiVersion": api_version, "kind": kind, "metadata": {"name": "$(workload.metadata.name)$"},
+        "spec": {"values": {"debug": "$(params.debug)$"}},
     });
-    world.apply_one_resource(kustomization, &["debug"]).await;
+    world.apply_one_resource(body, &["debug"]).await;
     for (generation, debug) in [(1, "off"), (2, "on")] {
         world.apply_params(&[("debug", debug)]).await;
         world.assert_not_live_with("debug", debug).await;
-        let stamped = world
-            .wait_stamped(KUSTOMIZE, "Kustomization", generation)
-            .await;
+        let stamped = world.wait_stamped(api_version, kind, generation).await;
         world.put(filled(deployment(), debug, &elsewhere)).await;
-        world.report_applied(&stamped, &elsewhere).await;
+        world.report_applied(&stamped, &elsewhere, "True").await;
         world.wait_live(generation).await;
         assert_eq!(world.running_with(&elsewhere).await, [debug, debug]);
     }
+    world.apply_params(&[("debug", "broken")]).await;
+    let stamped = world.wait_stamped(api_version, kind, 3).await;
+    world.report_applied(&stamped, &elsewhere, "False").await;
+    let reason = world.wait_never(3, "param:debug=broken").await;
+    assert!(reason.contains("it does not apply"), "{reason}");
     namespaces
         .delete(&elsewhere, &DeleteParams::background())
         .await
@@ -136,12 +152,12 @@ impl World {
             .unwrap();
     }
 
-    /// Plays Flux: says that everything was applied, and what.
-    async fn report_applied(&self, kustomization: &Value, namespace: &str) {
-        let types: TypeMeta = serde_json::from_value(kustomization.clone()).unwrap();
+    /// Plays Flux: says whether everything was applied, and what.
+    async fn report_applied(&self, stamped: &Value, namespace: &str, ready: &str) {
+        let types: TypeMeta = serde_json::from_value(stamped.clone()).unwrap();
         let status = json!({
-            "observedGeneration": kustomization["metadata"]["generation"],
-            "conditions": [{"type": "Ready", "status": "True", "reason": "ReconciliationSucceeded"}],
+            "observedGeneration": stamped["metadata"]["generation"],
+            "conditions": [{"type": "Ready", "status": ready, "message": "it does not apply"}],
             "inventory": {"entries": [
                 {"id": format!("{namespace}_app_apps_Deployment"), "v": "v1"},
                 {"id": format!("{namespace}_app__ConfigMap"), "v": "v1"},

@@ -134,13 +134,13 @@ pub(super) async fn answer_comes_although_the_api_server_is_killed_meanwhile(
 }
 
 impl World {
-    async fn run(&self, debug: &str, image: &str) {
+    pub(super) async fn run(&self, debug: &str, image: &str) {
         self.apply_params(&[("debug", debug), ("image", image)])
             .await;
     }
 
     /// Lets a pod of the namespace have finalizers; returns its name.
-    async fn finalize_a_pod(&self, finalizers: &Value) -> String {
+    pub(super) async fn finalize_a_pod(&self, finalizers: &Value) -> String {
         let pods: Api<k8s_openapi::api::core::v1::Pod> =
             Api::namespaced(self.client.clone(), &self.namespace);
         let pods = pods.list(&ListParams::default()).await.unwrap();
@@ -149,7 +149,11 @@ impl World {
         name
     }
 
-    async fn finalize(&self, pod: &str, finalizers: &Value) -> k8s_openapi::api::core::v1::Pod {
+    pub(super) async fn finalize(
+        &self,
+        pod: &str,
+        finalizers: &Value,
+    ) -> k8s_openapi::api::core::v1::Pod {
         let pods: Api<k8s_openapi::api::core::v1::Pod> =
             Api::namespaced(self.client.clone(), &self.namespace);
         let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));

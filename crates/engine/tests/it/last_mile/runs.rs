@@ -8,27 +8,82 @@ pub(crate) async fn job_that_a_final_runnable_runs_is_its_last_mile(
     world: &mut World,
     kubelets: &Kubelets,
 ) {
-    let container = json!({"name": "job", "image": "$(runnable.spec.inputs.image)$"});
-    let job = json!({
-        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "run-"},
-        "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
-    });
-    world.apply_final_runnable(job).await;
+    world
+        .apply_final_runnable(job("$(runnable.spec.inputs.image)$", "OnFailure"))
+        .await;
     world.apply_params(&[("image", "job:1")]).await;
     world.wait_live(1).await;
 
-    let crash = Crash {
-        restarts: 3,
-        exit_code: 9,
-        message: "the table is missing".to_owned(),
-    };
-    kubelets.crash("job:2", crash);
+    kubelets.crash("job:2", missing_table());
     world.apply_params(&[("image", "job:2")]).await;
     let reason = world.wait_never(2, "param:image=job:2").await;
     assert!(reason.contains("the table is missing"), "{reason}");
 
     world.apply_params(&[("image", "job:1")]).await;
     world.wait_live(3).await;
+}
+
+pub(crate) async fn job_that_gives_up_fails_with_its_own_reason(
+    world: &mut World,
+    kubelets: &Kubelets,
+) {
+    let mut body = job("$(params.image)$", "Never");
+    body["metadata"] = json!({"name": "$(workload.metadata.name)$"});
+    body["spec"]["backoffLimit"] = json!(0);
+    world.apply_one_resource(body, &["image"]).await;
+    kubelets.crash("migrate:1", missing_table());
+    world.apply_params(&[("image", "migrate:1")]).await;
+    let reason = world.wait_never(1, "param:image=migrate:1").await;
+    assert!(reason.contains("BackoffLimitExceeded"), "{reason}");
+}
+
+pub(crate) async fn immutable_run_at_the_end_of_a_path_is_its_last_mile(
+    world: &mut World,
+    kubelets: &Kubelets,
+) {
+    let mut body = job("$(params.image)$", "Never");
+    body["spec"]["backoffLimit"] = json!(0);
+    world
+        .apply_template(json!({
+            "template": body, "lifecycle": "immutable",
+            "healthRule": {"singleConditionType": "Complete"},
+            "params": [{"name": "image", "default": ""}],
+        }))
+        .await;
+    world.apply_params(&[("image", "once:1")]).await;
+    world.wait_live(1).await;
+
+    kubelets.hold("once:2");
+    world.apply_params(&[("image", "once:2")]).await;
+    world.assert_not_live_with("image", "once:2").await;
+    world.wait_missing(2, "param:image=once:2", "once:1").await;
+    kubelets.release("once:2");
+    world.wait_live(2).await;
+
+    kubelets.crash("once:3", missing_table());
+    world.apply_params(&[("image", "once:3")]).await;
+    let reason = world.wait_never(3, "param:image=once:3").await;
+    assert!(reason.contains("BackoffLimitExceeded"), "{reason}");
+
+    world.apply_params(&[("image", "once:1")]).await;
+    world.wait_live(4).await;
+}
+
+/// Returns a Job that is made anew for each run.
+fn job(image: &str, restart_policy: &str) -> Value {
+    let container = json!({"name": "job", "image": image});
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "run-"},
+        "spec": {"backoffLimit": 6, "template": {"spec": {"restartPolicy": restart_policy, "containers": [container]}}},
+    })
+}
+
+fn missing_table() -> Crash {
+    Crash {
+        restarts: 3,
+        exit_code: 9,
+        message: "the table is missing".to_owned(),
+    }
 }
 
 #[tokio::test]
