@@ -20,6 +20,7 @@ mod owner_chain;
 mod pod;
 mod pods;
 mod process;
+mod revision;
 mod selected;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,7 @@ pub use self::flux::{Reference, all_named};
 pub use self::judging::{ApiKind, judge, judge_across, kinds_below};
 pub use self::object::Object;
 pub use self::owner_chain::{OwnerReference, Step, climb};
+pub use self::revision::{is_template_of, revision_name};
 pub use self::selected::{judge_selected, judge_selected_pods};
 
 /// How far the last mile of a final resource is, judged on one object at one generation.

@@ -36,9 +36,11 @@ pub enum Place {
     Runs,
     /// It is somewhere below.
     Below {
-        /// The id of the inputs that came down with what it was made from: a ReplicaSet has it
-        /// together with its template.
+        /// The id of the inputs that came down with what it was made from: a ReplicaSet or a
+        /// ControllerRevision has it together with its template.
         inputs_id: Option<InputsId>,
+        /// Whether it was made from the very template that the stamped object has.
+        is_newest: bool,
         /// The images that its containers name.
         images: Vec<String>,
     },
@@ -108,22 +110,36 @@ impl Track {
         sight: &Sight,
     ) -> Result<&'a Record, String> {
         match &sight.place {
-            Place::Stamped => remembered(memory, sight, sight.inputs_id.as_ref()),
+            Place::Stamped => last_apply(memory, sight)
+                .map_or_else(|| remembered(memory, sight, sight.inputs_id.as_ref()), Ok),
             Place::Below {
-                inputs_id: Some(id),
+                inputs_id,
+                is_newest,
                 images,
-            } => remembered(memory, sight, Some(id)).and_then(|it| fitting(it, images)),
-            Place::Runs
-            | Place::Below {
-                inputs_id: None, ..
             } => {
-                let last = memory.last_apply();
-                let last = last.filter(|it| it.uid == sight.uid);
-                let last = last.filter(|it| Some(&it.inputs_id) == sight.inputs_id.as_ref());
-                last.filter(|it| self.has_rolled_out(resource, it, sight) || is_only(memory, it))
-                    .ok_or_else(|| self.why_unknown(resource))
+                let last = last_apply(memory, sight);
+                let last = last.filter(|it| *is_newest && it.generation == sight.generation);
+                let found = match (last, inputs_id) {
+                    (Some(last), _) => Ok(last),
+                    (None, Some(id)) => remembered(memory, sight, Some(id)),
+                    (None, None) => return self.applied_alone(resource, memory, sight),
+                };
+                found.and_then(|it| fitting(it, images))
             }
+            Place::Runs => self.applied_alone(resource, memory, sight),
         }
+    }
+
+    /// Returns the last apply if nothing else runs, or why nobody knows.
+    fn applied_alone<'a>(
+        &self,
+        resource: &str,
+        memory: &'a Memory,
+        sight: &Sight,
+    ) -> Result<&'a Record, String> {
+        last_apply(memory, sight)
+            .filter(|it| self.has_rolled_out(resource, it, sight) || is_only(memory, it))
+            .ok_or_else(|| self.why_unknown(resource))
     }
 
     /// Tells whether nothing else than an apply runs below its object.
@@ -154,6 +170,14 @@ impl Track {
     }
 }
 
+/// Returns the last apply if it is the one that the stamped object carries.
+fn last_apply<'a>(memory: &'a Memory, sight: &Sight) -> Option<&'a Record> {
+    let last = memory.last_apply().filter(|it| it.uid == sight.uid);
+    last.filter(|it| Some(&it.inputs_id) == sight.inputs_id.as_ref())
+}
+
+/// Returns the apply of these inputs. Of several the last one counts, if all of them rendered the same:
+/// whoever rolls back has again what there was.
 fn remembered<'a>(
     memory: &'a Memory,
     sight: &Sight,
@@ -162,10 +186,13 @@ fn remembered<'a>(
     let Some(id) = inputs_id else {
         return Err("it does not carry the id of its inputs: somebody else has written it".into());
     };
-    let mut applies = memory.applies_to(&sight.uid);
-    applies
-        .find(|it| it.inputs_id == *id)
-        .ok_or_else(|| "the apply that it comes from is no longer remembered".into())
+    let applies = memory.applies_to(&sight.uid);
+    let mut applies = applies.filter(|it| it.inputs_id == *id);
+    let first = applies.next();
+    let first = first.ok_or("the apply that it comes from is no longer remembered")?;
+    let is_same = |it: &Record| it.rendered.is_some() && it.rendered == first.rendered;
+    let last = applies.take_while(|it| is_same(it)).last();
+    Ok(last.unwrap_or(first))
 }
 
 /// Refuses an apply whose images a pod does not name: somebody else has changed what it is made from.

@@ -2,8 +2,8 @@
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{
-    Below, Object, OwnerReference, Step, all_named, climb, judge, judge_across, judge_selected,
-    judge_selected_pods,
+    Below, Object, OwnerReference, Step, all_named, climb, is_template_of, judge, judge_across,
+    judge_selected, judge_selected_pods, revision_name,
 };
 use serde_json::{Value, json};
 
@@ -406,6 +406,34 @@ fn daemon_set_is_rolled_out_by_its_newest_controller_revision() {
         daemon("3", "a"),
     ];
     progresses(&stage(&daemon_set(), &old), "1 old pods are still there");
+}
+
+#[test]
+fn pod_leads_to_the_revision_that_it_was_made_from() {
+    let pod = daemon("1", "5d8f");
+    let name = |kind: &str| revision_name(kind, "app", &pod);
+    assert_eq!(name("DaemonSet").as_deref(), Some("app-5d8f"));
+    assert_eq!(name("StatefulSet").as_deref(), Some("5d8f"));
+    assert_eq!(name("ReplicaSet"), None);
+    let unlabelled = json!({"metadata": {"labels": {}}});
+    assert_eq!(revision_name("DaemonSet", "app", &unlabelled), None);
+}
+
+#[test]
+fn revision_is_that_of_an_object_if_it_holds_its_template() {
+    let template = |image: &str| json!({"spec": {"containers": [{"name": "app", "image": image}]}});
+    let object = |image: &str| json!({"spec": {"replicas": 2, "template": template(image)}});
+    let mut revision = json!({"data": object("app:1"), "revision": 1});
+    revision["data"]["spec"]["template"]["$patch"] = json!("replace");
+    revision["data"]["spec"]["template"]["metadata"] = json!({"creationTimestamp": null});
+    let mut same = object("app:1");
+    same["spec"]["template"]["metadata"] = json!({});
+    assert!(is_template_of(&revision, &same));
+    assert!(!is_template_of(&revision, &object("app:2")));
+    let nothing = json!({"metadata": {}});
+    assert!(!is_template_of(&nothing, &same));
+    assert!(!is_template_of(&revision, &nothing));
+    assert!(!is_template_of(&nothing, &nothing));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn deployed(images: &[&str], stage: Stage) -> Track {
             inputs: inputs(image),
             offered: BTreeSet::new(),
             applied: Applied::Object,
-            rendered: None,
+            rendered: Some(format!("with {image}")),
             time: Timestamp::UNIX_EPOCH,
         };
         state.stamped("deployer", stamp).expect("it is on the path");
@@ -87,6 +87,7 @@ fn look(track: &Track, newest: &str, generation: i64, place: Place) -> Running {
 fn below(image: &str, carried: Option<InputsId>) -> Place {
     Place::Below {
         inputs_id: carried,
+        is_newest: false,
         images: vec![image.to_owned()],
     }
 }
@@ -132,6 +133,69 @@ fn pod_that_carries_nothing_is_known_only_when_all_is_rolled_out() {
     assert_eq!(current.revision, Revision::Current);
     let changed_since = look(&done, "app:3", 3, below("app:2", None));
     assert!(why(&changed_since).contains("has just been changed"));
+}
+
+/// A pod whose revision carries inputs, and has the template of its stamped object or not.
+fn of_revision(image: &str, carried: Option<InputsId>, is_newest: bool) -> Place {
+    Place::Below {
+        inputs_id: carried,
+        is_newest,
+        images: vec![image.to_owned()],
+    }
+}
+
+#[test]
+fn pod_with_a_revision_is_known_while_it_is_rolled_out() {
+    let track = deployed(&["app:1", "app:2"], progressing());
+    let (one, two) = (id("app:1"), id("app:2"));
+    for (pod, expected) in [
+        (of_revision("app:2", None, true), Some(Revision::Current)),
+        (of_revision("app:2", two, true), Some(Revision::Current)),
+        // The template has not changed since: it is of the newest inputs nevertheless.
+        (
+            of_revision("app:2", one.clone(), true),
+            Some(Revision::Current),
+        ),
+        (of_revision("app:1", one, false), Some(Revision::Older)),
+        (of_revision("app:1", None, false), None),
+        (of_revision("app:0", id("app:0"), false), None),
+        (of_revision("evil:1", None, true), None),
+    ] {
+        let told = format!("{pod:?}");
+        let Place::Below { images: runs, .. } = &pod else {
+            panic!("{told}")
+        };
+        let runs = runs.clone();
+        let found = look(&track, "app:2", 2, pod);
+        match expected {
+            Some(expected) => {
+                assert_eq!(found.revision, expected, "{told}");
+                assert_eq!(images(&found), runs, "{told}");
+            }
+            None => assert!(!why(&found).is_empty(), "{told}"),
+        }
+    }
+}
+
+#[test]
+fn newest_template_proves_nothing_when_somebody_else_wrote_it() {
+    let track = deployed(&["app:1", "app:2"], progressing());
+    let pod = || of_revision("app:2", None, true);
+    let written_by_others = look(&track, "app:2", 3, pod());
+    assert!(why(&written_by_others).contains("is being rolled out"));
+    let applied_since = look(&track, "app:3", 3, pod());
+    assert!(why(&applied_since).contains("is being rolled out"));
+}
+
+#[test]
+fn what_was_rolled_back_to_is_current_again() {
+    let track = deployed(&["app:1", "app:2", "app:1"], progressing());
+    let back = look(&track, "app:1", 3, below("app:1", id("app:1")));
+    assert_eq!(back.revision, Revision::Current);
+    let between = look(&track, "app:1", 3, below("app:2", id("app:2")));
+    assert_eq!(between.revision, Revision::Older);
+    let object = look(&track, "app:1", 3, Place::Stamped);
+    assert_eq!(object.revision, Revision::Current);
 }
 
 #[test]

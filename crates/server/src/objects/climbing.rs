@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
+use k8s_openapi::api::apps::v1::ControllerRevision;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, TypeMeta};
 use kube::{Client, ResourceExt};
 use pathline_blueprint::model::API_VERSION;
@@ -11,6 +12,7 @@ use pathline_blueprint::stamp::{INPUTS_ANNOTATION, RESOURCE_NAME_LABEL};
 use pathline_lineage::InputsId;
 use pathline_lineage::rollout::{self, OwnerReference, Step};
 use pathline_lineage::running::{Place, Sight};
+use serde_json::Value;
 
 use super::kinds;
 use crate::api::{ObjectName, OwnerRef};
@@ -23,6 +25,8 @@ pub(super) struct Way {
     /// From the object that was asked about up to the one that was stamped, in the order in which
     /// they were read.
     objects: Vec<DynamicObject>,
+    /// The revision of the stamped object that the pod was made from which was asked about.
+    revision: Option<DynamicObject>,
 }
 
 /// What is known of one object on the way.
@@ -52,9 +56,12 @@ pub(super) async fn climb(
         let (way, owner) = rollout::climb(&first, step);
         if let Some(owner) = owner {
             let objects = way.iter().filter_map(|uid| known.remove(uid));
+            let objects: Vec<_> = objects.map(|it| it.object).collect();
+            let revision = read_revision(client, namespace, &objects).await?;
             return Ok(Way {
                 owner,
-                objects: objects.map(|it| it.object).collect(),
+                objects,
+                revision,
             });
         }
         let unread = way.iter().rev().find(|uid| !known.contains_key(*uid));
@@ -133,6 +140,28 @@ async fn read_reference(
     })
 }
 
+/// Reads the revision that a pod was made from, if a stamped object with revisions controls it.
+async fn read_revision(
+    client: &Client,
+    namespace: &str,
+    objects: &[DynamicObject],
+) -> Result<Option<DynamicObject>, Refusal> {
+    let [pod, stamped] = objects else {
+        return Ok(None);
+    };
+    let above = name_of(stamped);
+    let name = rollout::revision_name(&above.kind, &above.name, &value_of(pod));
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let resource = ApiResource::erase::<ControllerRevision>(&());
+    let revision = read(client, namespace, &resource, &name).await?;
+    Ok(revision.filter(|it| {
+        let mut controllers = it.owner_references().iter();
+        controllers.any(|it| Some(&it.uid) == stamped.metadata.uid.as_ref())
+    }))
+}
+
 /// Says that nothing was stamped, and where the search has ended.
 fn nobodys(known: &BTreeMap<String, Known>, way: &[String]) -> Refusal {
     let top = way.iter().rev().find_map(|uid| known.get(uid));
@@ -189,10 +218,16 @@ impl Way {
         let place = match below.first() {
             None if runs => Place::Runs,
             None => Place::Stamped,
-            Some(asked) => Place::Below {
-                inputs_id: below.iter().find_map(inputs_id),
-                images: images(asked),
-            },
+            Some(asked) => {
+                let revision = self.revision.as_ref();
+                Place::Below {
+                    inputs_id: below.iter().chain(revision).find_map(inputs_id),
+                    is_newest: revision.is_some_and(|revision| {
+                        rollout::is_template_of(&value_of(revision), &value_of(stamped))
+                    }),
+                    images: images(asked),
+                }
+            }
         };
         Sight {
             uid: stamped.uid().unwrap_or_default(),
@@ -225,6 +260,10 @@ fn name_of(object: &DynamicObject) -> ObjectName {
         namespace: object.namespace(),
         name: object.name_any(),
     }
+}
+
+fn value_of(object: &DynamicObject) -> Value {
+    serde_json::to_value(object).unwrap_or_default()
 }
 
 fn inputs_id(object: &DynamicObject) -> Option<InputsId> {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::world::World;
 
-/// Doors to a real cluster with an engine, which runs a deployment for the workload `default/web`.
+/// Doors to a real cluster with an engine, which runs something for workloads.
 struct Scene {
     cluster: RealCluster,
     world: World,
@@ -32,19 +32,19 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets the workload run an image.
-    async fn run(&self, image: &str) -> Result<()> {
+    /// Lets a workload run an image.
+    async fn run(&self, name: &str, image: &str) -> Result<()> {
         self.apply(&json!({
             "apiVersion": "carto.run/v1alpha1", "kind": "Workload",
-            "metadata": {"name": "web", "namespace": "default", "labels": {"app": "web"}},
+            "metadata": {"name": name, "namespace": "default", "labels": {"app": name}},
             "spec": {"params": [{"name": "image", "value": image}]},
         }))
         .await
     }
 
-    async fn wait(&self, image: &str) -> Result<Waited> {
+    async fn wait(&self, name: &str, image: &str) -> Result<Waited> {
         let query = format!("for=param:image%3D{image}&live=true&timeout=180");
-        let request = Request::get(format!("/workloads/default/web/wait?{query}"));
+        let request = Request::get(format!("/workloads/default/{name}/wait?{query}"));
         let answer = self.world.send(request, Some(&self.token), Body::empty());
         Ok(serde_json::from_value(answer.await.body)?)
     }
@@ -78,34 +78,41 @@ fn image(made: Option<&Made>) -> Option<&str> {
     Some(image.artifact.value.as_str())
 }
 
-fn template() -> Value {
-    let labels = json!({"app": "web"});
+/// Returns a template of a kind that keeps old pods while new ones crash.
+fn template(kind: &str, name: &str) -> Value {
+    let labels = json!({"app": name});
+    let mut spec = json!({
+        "selector": {"matchLabels": labels},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "app", "image": "$(params.image)$"}]},
+        },
+    });
+    // A StatefulSet replaces one of two at first, and so does a DaemonSet on two nodes.
+    match kind {
+        "Deployment" => spec["replicas"] = json!(1),
+        "StatefulSet" => spec["replicas"] = json!(2),
+        _ => {}
+    }
     json!({
-        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate", "metadata": {"name": "run"},
+        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate", "metadata": {"name": name},
         "spec": {
             "params": [{"name": "image", "default": ""}],
             "template": {
-                "apiVersion": "apps/v1", "kind": "Deployment",
+                "apiVersion": "apps/v1", "kind": kind,
                 "metadata": {"name": "$(workload.metadata.name)$"},
-                "spec": {
-                    "replicas": 1,
-                    "selector": {"matchLabels": labels},
-                    "template": {
-                        "metadata": {"labels": labels},
-                        "spec": {"containers": [{"name": "app", "image": "$(params.image)$"}]},
-                    },
-                },
+                "spec": spec,
             },
         },
     })
 }
 
-fn chain() -> Value {
+fn chain(name: &str) -> Value {
     json!({
-        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterSupplyChain", "metadata": {"name": "run"},
+        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterSupplyChain", "metadata": {"name": name},
         "spec": {
-            "selector": {"app": "web"},
-            "resources": [{"name": "run", "templateRef": {"kind": "ClusterTemplate", "name": "run"}}],
+            "selector": {"app": name},
+            "resources": [{"name": "run", "templateRef": {"kind": "ClusterTemplate", "name": name}}],
         },
     })
 }
@@ -156,43 +163,56 @@ async fn pod_stays_what_it_is_while_the_one_that_should_replace_it_crashes() -> 
         world,
         token,
     };
-    for object in [rights(), template(), chain()] {
-        scene.apply(&object).await?;
-    }
-
-    scene.run("app:1").await?;
-    assert!(scene.wait("app:1").await?.never.is_none());
-    let old = scene.pods("app:1").await?.pop().context("a pod")?;
-    let found = scene.explain(&old).await?;
-    assert_eq!(found.revision, RevisionState::Current, "{found:?}");
-    let above: Vec<_> = found.above.iter().map(|it| it.kind.as_str()).collect();
-    assert_eq!(above, ["ReplicaSet", "Deployment"]);
-
+    scene.apply(&rights()).await?;
     let crash = Crash {
         restarts: 3,
         exit_code: 7,
         message: "there is no config".to_owned(),
     };
-    kubelets.crash("app:2", crash);
-    scene.run("app:2").await?;
-    let never = scene.wait("app:2").await?.never.context("it crashes")?;
-    assert!(never.message.contains("there is no config"), "{never:?}");
-
-    let found = scene.explain(&old).await?;
-    assert_eq!(found.revision, RevisionState::Older, "{found:?}");
-    assert_eq!(image(found.made.as_ref()), Some("app:1"), "{found:?}");
-    let new = scene.pods("app:2").await?.pop().context("a new pod")?;
-    let found = scene.explain(&new).await?;
-    assert_eq!(found.revision, RevisionState::Current, "{found:?}");
-    assert_eq!(image(found.made.as_ref()), Some("app:2"), "{found:?}");
-    assert!(
-        found
-            .rollout
-            .is_some_and(|it| it.contains("there is no config"))
-    );
+    for (kind, above) in [
+        ("Deployment", &["ReplicaSet", "Deployment"][..]),
+        ("StatefulSet", &["StatefulSet"]),
+        ("DaemonSet", &["DaemonSet"]),
+    ] {
+        let name = kind.to_ascii_lowercase();
+        kubelets.crash(&format!("{name}:2"), crash.clone());
+        scene.apply(&template(kind, &name)).await?;
+        scene.apply(&chain(&name)).await?;
+        scene.replace(&name, above).await?;
+    }
 
     stop.cancel();
     engine.await??;
     drop(kubelets);
     Ok(())
+}
+
+impl Scene {
+    /// Runs an image, then one that crashes, and asks for pods of both meanwhile.
+    async fn replace(&self, name: &str, above: &[&str]) -> Result<()> {
+        let [old, new] = &["1", "2"].map(|it| format!("{name}:{it}"));
+        self.run(name, old).await?;
+        let waited = self.wait(name, old).await?;
+        assert!(waited.never.is_none(), "{name}: {waited:?}");
+        let pod = self.pods(old).await?.pop().context("a pod")?;
+        let found = self.explain(&pod).await?;
+        assert_eq!(found.revision, RevisionState::Current, "{found:?}");
+        let kinds: Vec<_> = found.above.iter().map(|it| it.kind.as_str()).collect();
+        assert_eq!(kinds, above);
+
+        self.run(name, new).await?;
+        let never = self.wait(name, new).await?.never.context("it crashes")?;
+        assert!(never.message.contains("there is no config"), "{never:?}");
+        let pod = self.pods(old).await?.pop().context("an old pod")?;
+        let found = self.explain(&pod).await?;
+        assert_eq!(found.revision, RevisionState::Older, "{found:?}");
+        assert_eq!(image(found.made.as_ref()), Some(old.as_str()), "{found:?}");
+        let pod = self.pods(new).await?.pop().context("a new pod")?;
+        let found = self.explain(&pod).await?;
+        assert_eq!(found.revision, RevisionState::Current, "{found:?}");
+        assert_eq!(image(found.made.as_ref()), Some(new.as_str()), "{found:?}");
+        let rollout = found.rollout.context("somebody has looked")?;
+        assert!(rollout.contains("there is no config"), "{rollout}");
+        Ok(())
+    }
 }
