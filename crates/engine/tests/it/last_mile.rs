@@ -56,6 +56,7 @@ on_a_real_cluster![
     rollouts::nothing_is_live_at_scale_zero_or_after_its_deadline,
     revisions::stateful_set_is_live_after_its_last_pod_and_not_before,
     revisions::daemon_set_is_live_after_its_last_pod_and_not_before,
+    revisions::daemon_set_is_not_live_by_old_pods_that_are_seen_late,
     images::tag_proves_nothing_and_a_digest_does,
     applied::knative_service_is_live_when_the_pods_of_its_newest_revision_are_alone,
     applied::kustomization_is_live_when_what_it_applied_elsewhere_runs,

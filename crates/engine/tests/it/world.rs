@@ -5,6 +5,8 @@
     reason = "a story that cannot go on stops where it is"
 )]
 
+mod late;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +33,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+use late::LateWatches;
 
 /// Makes each story a test on an embedded cluster.
 macro_rules! embedded_stories {
@@ -74,6 +78,7 @@ pub(crate) struct World {
     calls: watch::Sender<Vec<String>>,
     /// How calls end that are held back, and what they are held back for.
     held_back: Arc<Mutex<Option<(String, Awaited)>>>,
+    late: Option<LateWatches>,
 }
 
 impl World {
@@ -125,6 +130,7 @@ impl World {
             embedded,
             calls: watch::Sender::default(),
             held_back: Arc::default(),
+            late: None,
         };
         world.start_engine();
         world
@@ -150,13 +156,17 @@ impl World {
     /// Returns a client that notes every call.
     fn recorded(&self, client: Client) -> Client {
         let (calls, held_back) = (self.calls.clone(), self.held_back.clone());
+        let late = self.late.clone();
         let service = tower::service_fn(move |request: http::Request<Body>| {
             let call = format!("{} {}", request.method(), request.uri().path());
             let held_back = held_back.lock().clone();
             let awaited = held_back.filter(|(held, _)| call.ends_with(held.as_str()));
             calls.send_modify(|calls| calls.push(call));
-            let client = client.clone();
+            let (client, late) = (client.clone(), late.clone());
             async move {
+                if let Some(late) = late {
+                    late.hold(request.uri()).await;
+                }
                 if let Some((_, awaited)) = awaited {
                     awaited.await;
                 }

@@ -19,11 +19,38 @@ pub(crate) async fn daemon_set_is_live_after_its_last_pod_and_not_before(
     world: &mut World,
     kubelets: &Kubelets,
 ) {
+    roll_out(world, kubelets, daemon_set()).await;
+}
+
+pub(crate) async fn daemon_set_is_not_live_by_old_pods_that_are_seen_late(
+    world: &mut World,
+    _: &Kubelets,
+) {
+    world
+        .apply_one_resource(daemon_set(), &["debug", "image"])
+        .await;
+    world.run("off", "late:1").await;
+    world.wait_live(1).await;
+    world.stop_engine().await;
+    let late = world.watch_late(&["pods", "controllerrevisions"]);
+    world.start_engine();
+    late.wait_listed().await;
+
+    // The DaemonSet says that it is done, and all that is known below it was there before.
+    world.run("on", "late:1").await;
+    let unknown = "the newest revision of `app` is not known yet";
+    world.wait_missing(2, "param:debug=on", unknown).await;
+    late.release();
+    world.wait_live(2).await;
+    assert_eq!(world.running_with(&world.namespace).await, ["on", "on"]);
+}
+
+/// Returns a DaemonSet: it has one pod on each of the two nodes of the stand-in.
+fn daemon_set() -> Value {
     let mut body = deployment();
     body["kind"] = json!("DaemonSet");
-    // It has one pod on each of the two nodes of the stand-in.
     body["spec"].as_object_mut().unwrap().remove("replicas");
-    roll_out(world, kubelets, body).await;
+    body
 }
 
 /// Changes the configuration alone, then the image, goes back to what there was, and lets it crash.
