@@ -80,20 +80,10 @@ async fn process_is_live_when_it_runs_with_what_the_owner_says_and_fails_when_it
         "spec": {"command": ["sh", "-c", "$(params.command)$"]},
     });
     world.apply_one_resource(process, &["command"]).await;
-    let runs = |mark: &str| format!("echo {mark}; exec sleep 1000");
     world.apply_params(&[("command", &runs("one"))]).await;
     world.wait_live(1).await;
 
-    world.apply_params(&[("command", &runs("two"))]).await;
-    world.assert_not_live_with("command", &runs("two")).await;
-    world.wait_live(2).await;
-
-    let crashes = "echo there is no config; exit 3";
-    world.apply_params(&[("command", crashes)]).await;
-    let reason = world
-        .wait_never(3, &format!("param:command={crashes}"))
-        .await;
-    assert!(reason.contains("there is no config"), "{reason}");
+    world.replace_and_crash().await;
 
     world.apply_params(&[("command", &runs("one"))]).await;
     world.wait_live(4).await;
@@ -165,6 +155,11 @@ fn deployment() -> Value {
     })
 }
 
+/// Returns a command that runs on, and differs from others by its mark.
+fn runs(mark: &str) -> String {
+    format!("echo {mark}; exec sleep 1000")
+}
+
 /// Says by whom an object is controlled.
 fn controlled_by(owner: &Value) -> Value {
     let metadata = &owner["metadata"];
@@ -201,6 +196,20 @@ impl World {
             .collect();
         self.apply_workload("app", json!({ "params": params }))
             .await;
+    }
+
+    /// Lets the workload, which has one generation, run another command, and then one that crashes.
+    async fn replace_and_crash(&self) {
+        let two = runs("two");
+        self.apply_params(&[("command", &two)]).await;
+        self.assert_not_live_with("command", &two).await;
+        self.wait_live(2).await;
+
+        let crashes = "echo there is no config; exit 3";
+        self.apply_params(&[("command", crashes)]).await;
+        let wish = format!("param:command={crashes}");
+        let reason = self.wait_never(3, &wish).await;
+        assert!(reason.contains("there is no config"), "{reason}");
     }
 
     /// Waits until a generation of the workload is live, and all of it at that time.

@@ -22,16 +22,7 @@ async fn commit_is_live_when_the_delivery_that_follows_its_repository_runs_it() 
     world.apply_delivery(&url).await;
     world.wait_live(1).await;
 
-    world.apply_params(&[("command", &runs("two"))]).await;
-    world.assert_not_live_with("command", &runs("two")).await;
-    world.wait_live(2).await;
-
-    let crashes = "echo there is no config; exit 3";
-    world.apply_params(&[("command", crashes)]).await;
-    let reason = world
-        .wait_never(3, &format!("param:command={crashes}"))
-        .await;
-    assert!(reason.contains("there is no config"), "{reason}");
+    world.replace_and_crash().await;
 
     world.delete("Deliverable", "app").await;
     world
@@ -69,10 +60,6 @@ fn repository(directory: &tempfile::TempDir) -> String {
     let arguments = ["init", "-q", "--bare", "-b", "main", "manifests.git"];
     pathline_testkit::git(directory.path(), &arguments);
     format!("file://{}/manifests.git", directory.path().display())
-}
-
-fn runs(mark: &str) -> String {
-    format!("echo {mark}; exec sleep 1000")
 }
 
 fn commit(url: &str) -> Value {
