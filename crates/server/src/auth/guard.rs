@@ -24,7 +24,8 @@ pub(crate) async fn require(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
-    let caller = admit(&doors, request.headers(), needed).await?;
+    // In a box of its own, for the request may stay long after that.
+    let caller = Box::pin(admit(&doors, request.headers(), needed)).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }

@@ -47,7 +47,7 @@ impl Stay {
             return Ok(());
         }
         self.token_bell.mark_unchanged();
-        refuse_ended(&self.ledger, &self.caller).await
+        Box::pin(refuse_ended(&self.ledger, &self.caller)).await
     }
 
     /// Waits until there may be a reason to leave. Tells whether one can go on at all: without a

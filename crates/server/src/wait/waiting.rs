@@ -106,7 +106,8 @@ impl Waiting {
         let is_same = track.generation == self.generation;
         let mut is_early = is_said && is_same && track.marks != *wanted;
         if is_early {
-            let found = owners::find(&self.doors, self.kind, &self.name).await?;
+            let found = owners::find(&self.doors, self.kind, &self.name);
+            let found = Box::pin(found).await?;
             is_early = found.uid == track.uid && found.marks != track.marks;
         }
         if !is_early {
