@@ -12,6 +12,9 @@ use crate::calls::{self, call};
 use crate::inputs_before;
 use crate::watches::{Kind, Mark, Watches};
 
+/// How often an object is read anew because somebody else wrote to it in between.
+const READS: usize = 5;
+
 /// A stamped object as it is in the cluster.
 pub(crate) struct Stamped {
     pub(crate) reference: StampedReference,
@@ -73,9 +76,6 @@ impl Error {
         matches!(self, Self::Refused(error) if error.is_unauthenticated())
     }
 }
-
-/// How often an object is read anew because somebody else wrote to it in between.
-const READS: usize = 5;
 
 /// Applies a rendered object unless the cluster holds it already.
 ///

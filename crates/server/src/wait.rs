@@ -84,7 +84,7 @@ async fn answer(
     asked: &[(String, String)],
 ) -> Result<Response, Refusal> {
     let asked = Asked::read(asked, headers)?;
-    // In a box of its own: what it takes to begin is ten times what it takes to wait.
+    // In a box of its own: it takes far more memory to begin than to wait.
     let waiting = Box::pin(Waiting::start(doors, caller, kind, name, &asked)).await?;
     let accepted = headers.get(header::ACCEPT);
     let accepted = accepted.and_then(|accepted| accepted.to_str().ok());

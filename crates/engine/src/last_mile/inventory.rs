@@ -10,7 +10,7 @@ use kube::core::GroupVersionKind;
 use pathline_lineage::rollout::{self, Object, Reference};
 use pathline_lineage::{Rollout, Stage};
 
-use super::round::{Round, Unready};
+use super::round::Round;
 use crate::calls::{self, call};
 
 /// How many objects are read at a time.
@@ -33,8 +33,7 @@ impl Round<'_> {
                 return rollout;
             }
             Ok(Some(changed)) => format!("{} `{}` has just changed", changed.kind, changed.name),
-            Err(Unready::Told(why)) => why,
-            Err(Unready::Listing) => String::new(),
+            Err(why) => why,
         };
         Rollout {
             stage: Stage::Progressing { why },
@@ -42,8 +41,8 @@ impl Round<'_> {
         }
     }
 
-    /// Returns an object that is no longer what the watches know.
-    async fn changed(&mut self, named: &[Reference]) -> Result<Option<Reference>, Unready> {
+    /// Returns an object that is no longer what the watches know, or why nobody can say.
+    async fn changed(&mut self, named: &[Reference]) -> Result<Option<Reference>, String> {
         let mut reads = Vec::new();
         for named in named {
             let gvk = GroupVersionKind::gvk(&named.group, &named.version, &named.kind);

@@ -11,7 +11,7 @@ use kube::{Api, ResourceExt};
 use pathline_lineage::rollout::Object;
 use pathline_lineage::{Rollout, Stage};
 
-use super::round::{Round, Unready};
+use super::round::Round;
 use super::seen::Seen;
 use crate::calls::{self, call};
 
@@ -66,10 +66,7 @@ impl Round<'_> {
                     continue;
                 }
                 Ok(_) => format!("the newest revision of `{}` is not known yet", object.name),
-                Err(error) => match self.unread("ControllerRevision", &error) {
-                    Unready::Told(why) => why,
-                    Unready::Listing => String::new(),
-                },
+                Err(error) => self.unread("ControllerRevision", &error),
             };
             return Rollout {
                 stage: Stage::Progressing { why },

@@ -147,7 +147,8 @@ impl<'r> Round<'r> {
     pub(super) async fn prepare(&mut self, needs: Needs) -> Result<(), Unready> {
         let mut resources: HashMap<GroupVersionKind, ApiResource> = HashMap::new();
         for watched in &needs.watches {
-            let resource = self.resource(&watched.gvk).await?;
+            let resource = self.resource(&watched.gvk).await;
+            let resource = resource.map_err(Unready::Told)?;
             resources.insert(watched.gvk.clone(), resource);
         }
         let mut seen = self.miles.seen.lock();
@@ -166,22 +167,20 @@ impl<'r> Round<'r> {
         }
     }
 
-    pub(super) async fn resource(
-        &mut self,
-        gvk: &GroupVersionKind,
-    ) -> Result<ApiResource, Unready> {
+    /// Returns how objects of a kind are asked for, or why they cannot be.
+    pub(super) async fn resource(&mut self, gvk: &GroupVersionKind) -> Result<ApiResource, String> {
         match self.miles.resource(gvk).await {
             Ok(resource) => Ok(resource),
-            Err(NoKind::Absent(why)) => Err(Unready::Told(why)),
+            Err(NoKind::Absent(why)) => Err(why),
             Err(NoKind::Unknown(error)) => Err(self.unread(&gvk.kind, &error)),
         }
     }
 
-    /// Takes note that objects could not be read.
-    pub(super) fn unread(&mut self, kind: &str, error: &calls::Error) -> Unready {
+    /// Takes note that objects could not be read, and says so.
+    pub(super) fn unread(&mut self, kind: &str, error: &calls::Error) -> String {
         let why = format!("{kind} objects cannot be read: {}", error.message());
         self.fail(why.clone());
-        Unready::Told(why)
+        why
     }
 
     /// Tells whether what a stamped object does not control was read after it.

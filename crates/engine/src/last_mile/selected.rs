@@ -64,15 +64,14 @@ impl Round<'_> {
                 return Some(rollout);
             }
             Ok(false) => "what its liveSelector selects has just changed".to_owned(),
-            Err(Unready::Told(why)) => why,
-            Err(Unready::Listing) => return None,
+            Err(why) => why,
         };
         Unready::Told(why).told(&object)
     }
 
     /// Reads what is selected once more, since the watch that shows it may be behind the one that
     /// showed the stamped object. Returns whether it is as the watch says.
-    async fn read_again(&mut self, asked: &Asked<'_>) -> Result<bool, Unready> {
+    async fn read_again(&mut self, asked: &Asked<'_>) -> Result<bool, String> {
         let watched = asked.watched;
         let labels = &asked.selected.labels;
         let resource = self.resource(&watched.gvk).await?;

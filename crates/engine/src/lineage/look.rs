@@ -110,8 +110,7 @@ pub(super) type Versions = BTreeMap<String, Version>;
 impl Look {
     /// Tells whether it shows all that another one does.
     pub(super) fn shows(&self, other: &Self) -> bool {
-        let paths = (&self.path, &other.path);
-        let same_path = match paths {
+        let same_path = match (&self.path, &other.path) {
             (Some(one), Some(two)) => one.shows(two),
             (None, None) => true,
             _ => false,
