@@ -79,3 +79,11 @@ fn editing_a_copy_is_seen_by_a_diff() {
     set.insert(key);
     assert_eq!(KeySet::diff(&baseline, &set, None).len(), 1);
 }
+
+#[test]
+fn metadata_of_a_meta_key_is_compared_like_any_other() {
+    let with = |text| Key::new(name("meta:/a")).with_meta("x", text);
+    let [one, two] = ["1", "2"].map(|text| KeySet::from_iter([with(text).expect("a valid name")]));
+    assert_eq!(KeySet::diff(&one, &two, None).len(), 1);
+    assert_ne!(one, two);
+}

@@ -27,8 +27,7 @@ impl Model {
             .filter_map(|old| {
                 let new = new.0.get(old.name())?;
                 let same_value = old.value().as_ref().same_content(new.value().as_ref());
-                let is_meta = old.name().namespace() == Namespace::Meta;
-                let same = same_value && (is_meta || old.metadata() == new.metadata());
+                let same = same_value && old.metadata() == new.metadata();
                 (!same).then(|| (old.clone(), new.clone()))
             });
         ChangeSet::from_parts(only(new, self), only(self, new), modified)
