@@ -299,6 +299,27 @@ mod tests {
         assert!(!is_running(&pid), "{pid} is still there");
     }
 
+    /// While a program takes the place of another, the process shows no environment.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_daemon_that_becomes_another_program_again_and_again_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let again = dir.path().join("again");
+        std::fs::write(&again, "exec sh \"$0\"").unwrap();
+        let script = format!("setsid sh -c 'echo $$; exec sh {}' & wait", again.display());
+        for _ in 0..20 {
+            let mut child = launcher(dir.path())
+                .start(&shell(dir.path(), &script))
+                .unwrap();
+            while child.tail().text().lines().count() < 1 {
+                tokio::task::yield_now().await;
+            }
+            let pid = child.tail().text().trim().to_owned();
+            child.stop(Duration::from_secs(10)).await;
+            assert!(!is_running(&pid), "{pid} is still there");
+        }
+    }
+
     #[tokio::test]
     async fn a_group_that_ignores_the_request_to_end_is_killed() {
         let dir = tempfile::tempdir().unwrap();
