@@ -265,6 +265,7 @@ pub(crate) fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -517,6 +518,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn ready_is_true_only_if_all_is(statuses in proptest::collection::vec(0..3, 0..6)) {
             let verdicts: Vec<Verdict> = statuses

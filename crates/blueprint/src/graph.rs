@@ -244,6 +244,7 @@ fn cycle(
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -336,6 +337,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn declared_order_never_matters(
             edges in proptest::collection::vec((0usize..8, 0usize..8), 0..16),

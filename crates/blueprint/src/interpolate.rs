@@ -188,6 +188,7 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -289,6 +290,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn any_text_is_filled_in_or_refused(text in "[$().a-c\\[\\]{}*]{0,24}") {
             let result = interpolate(&json!({"k": text}), &json!({"a": {"b": [1, "x"]}, "b": null}));

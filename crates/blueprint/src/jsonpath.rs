@@ -127,6 +127,7 @@ fn brace(expression: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -417,6 +418,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn any_text_is_parsed_or_refused(text in "[-{}\\[\\]().?@$*,:'\"\\\\ a-c0-2<>=!~é]{0,40}") {
             if let Ok(path) = JsonPath::parse(&text) {

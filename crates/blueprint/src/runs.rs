@@ -117,6 +117,7 @@ fn is_going(object: &Value) -> bool {
 mod tests {
     use std::collections::HashSet;
 
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -229,6 +230,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn retention_keeps_what_it_promises(
             states in proptest::collection::vec(0..3_usize, 0..40),

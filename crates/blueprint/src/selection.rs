@@ -79,6 +79,7 @@ fn best<T>(scored: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
     reason = "a literal is given away at the call"
 )]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -154,6 +155,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn the_order_of_blueprints_never_matters(
             selectors in proptest::collection::vec(proptest::collection::btree_map("[ab]", "[12]", 0..3), 0..5),

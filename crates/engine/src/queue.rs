@@ -231,6 +231,7 @@ impl Work<'_> {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use tokio::sync::{Semaphore, mpsc};
 
@@ -332,6 +333,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn everybody_gets_a_turn_before_anybody_gets_two(
             pushed in proptest::collection::vec((0..5_u8, 0..8_u8), 1..60)

@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod cases;
 mod git;
 mod go_tools;
 mod instructions;
@@ -26,6 +27,7 @@ pub mod postgres;
 mod seed;
 mod skips;
 
+pub use cases::cases;
 pub use git::git;
 pub use go_tools::go_tool;
 pub use instructions::instructions;

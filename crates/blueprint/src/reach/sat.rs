@@ -335,6 +335,7 @@ fn luby(position: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
 
     use super::*;
@@ -411,6 +412,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn answers_are_those_of_trying_everything(
             clauses in proptest::collection::vec(proptest::collection::vec(

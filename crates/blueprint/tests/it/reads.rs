@@ -11,7 +11,7 @@ use pathline_blueprint::reads::{self, Reads};
 use pathline_blueprint::stamp::{Rendered, Stamp};
 use pathline_blueprint::template::Template;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
 /// Paths that lead to one value, most of the time.
@@ -275,22 +275,9 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-fn runner(test: &str, cases: u32) -> TestRunner {
-    TestRunner::new(Config {
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(pathline_testkit::seed(test)),
-        ..Config::with_cases(cases)
-    })
-}
-
 #[test]
 fn what_is_not_read_does_not_matter() {
-    let nightly = if pathline_testkit::is_nightly() {
-        20
-    } else {
-        1
-    };
-    let mut runner = runner("what is not read", 5_000 * nightly);
+    let mut runner = TestRunner::new(pathline_testkit::cases(5_000));
     let rendered = std::cell::Cell::new(0);
     let law = |(world, texts): (World, Vec<String>)| {
         let template = template(&texts);
@@ -310,7 +297,7 @@ fn what_is_not_read_does_not_matter() {
 
 #[test]
 fn what_is_read_by_name_matters() {
-    let mut runner = runner("what is read", 512);
+    let mut runner = TestRunner::new(pathline_testkit::cases(512));
     let path = prop::sample::select(PLAIN.to_vec());
     let law = |(world, path): (World, &str)| {
         let template = template(&[format!("$({path})$")]);

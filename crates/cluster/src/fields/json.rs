@@ -86,6 +86,7 @@ fn print_element(element: &PathElement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -110,6 +111,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn printed_sets_read_back_equal(set in set()) {
             prop_assert_eq!(FieldSet::from_fields_v1(&set.to_fields_v1()).unwrap(), set);

@@ -1,5 +1,6 @@
 //! Agreement with a real API server, recorded by `scripts/record-kube-answers`, and laws.
 
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -197,6 +198,8 @@ fn fields_of(object: &Value) -> FieldSet {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn applying_twice_changes_nothing(a in any_spec(), b in any_spec()) {
         let live = declare("a", None, &a, false).unwrap();

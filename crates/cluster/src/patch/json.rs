@@ -262,6 +262,7 @@ fn failed(operation: &str, path: &Pointer, problem: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -388,6 +389,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn applying_a_computed_difference_gives_the_other_value(
             from in any_json(), to in any_json()

@@ -24,6 +24,7 @@ pub(crate) fn merge(target: Value, patch: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -39,6 +40,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn merging_agrees_with_an_independent_implementation(
             target in any_json(), patch in any_json()

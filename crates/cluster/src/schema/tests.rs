@@ -1,5 +1,6 @@
 //! Agreement with a real API server, recorded by `scripts/record-kube-answers`.
 
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -117,6 +118,8 @@ fn any_widget() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn pruning_and_defaulting_twice_changes_nothing_more(mut object in any_widget()) {
         let schema = widgets();

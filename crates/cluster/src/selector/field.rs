@@ -144,6 +144,7 @@ fn escape(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
 
     use super::*;
@@ -203,6 +204,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn printed_selectors_read_back_equal(
             terms in prop::collection::vec(("[a-z.]{1,5}", "[a-z,=\\\\é ]{0,5}", any::<bool>()), 0..4)

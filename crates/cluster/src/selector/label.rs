@@ -335,6 +335,7 @@ fn check(path: &str, value: &Value, problems: &[String]) -> Result<(), ParseErro
 
 #[cfg(test)]
 mod tests {
+    use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -436,6 +437,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn printed_selectors_read_back_equal(parts in prop::collection::vec(requirement(), 0..4)) {
             let selector = LabelSelector::parse(&parts.join(",")).unwrap();

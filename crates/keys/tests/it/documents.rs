@@ -2,6 +2,7 @@
 
 use pathline_keys::document::{Format, ReadErrorKind, WriteError};
 use pathline_keys::{KeySet, Name, short_name};
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -345,7 +346,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn json_survives_keys_and_so_does_its_yaml(value in any_json()) {

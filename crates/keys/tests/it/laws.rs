@@ -2,12 +2,13 @@
 
 use pathline_keys::name::escape_part;
 use pathline_keys::{KeySet, Name};
+use pathline_testkit::cases;
 use proptest::prelude::*;
 
 use crate::model::{Two, any_name, any_step};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn a_diff_equals_the_naive_diff_however_the_sets_came_to_share_nodes(

@@ -4,6 +4,7 @@ use pathline_keys::KeySet;
 use pathline_keys::notation::{
     Error, change_set_from_json, change_set_to_json, key_set_from_json, key_set_to_json,
 };
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -74,6 +75,8 @@ fn what_is_not_in_the_notation_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn key_sets_and_change_sets_survive_printing(
         steps in proptest::collection::vec(any_step(), 0..60),

@@ -1,6 +1,7 @@
 //! The cost of a diff, counted in nodes.
 
 use pathline_keys::{Key, KeySet, Name};
+use pathline_testkit::cases;
 use proptest::prelude::*;
 
 use crate::model::{Two, any_step};
@@ -81,7 +82,7 @@ fn a_diff_below_a_parent_visits_only_that_range() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn any_writes_since_a_snapshot_stay_within_the_bound(

@@ -1,6 +1,7 @@
 //! What is wrong with a history is said, with its place; and nothing panics.
 
 use pathline_lineage::simulate::simulate;
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -148,6 +149,8 @@ fn any_step() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn simulate_never_panics_on_any_json(json in any_json()) {
         let _ = simulate(&json);

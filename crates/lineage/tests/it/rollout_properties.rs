@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{Below, Object, judge};
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -49,7 +50,7 @@ fn feed(below: &mut Below, name: &str, state: Option<&Value>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn only_the_newest_state_of_each_pod_counts(events in prop::collection::vec(event(), 0..40)) {

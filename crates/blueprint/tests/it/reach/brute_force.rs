@@ -7,6 +7,7 @@ use pathline_blueprint::owner::Owner;
 use pathline_blueprint::reach::{self, Analysis, Budget, Paths, State, Verdict};
 use pathline_blueprint::selection::{Plan, Step};
 use pathline_blueprint::selector;
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -270,16 +271,9 @@ fn check(object: &Value) -> Result<(), TestCaseError> {
 
 #[test]
 fn reachability_and_paths_are_those_of_trying_every_owner() {
-    let cases = if pathline_testkit::is_nightly() {
-        100_000
-    } else {
-        5_000
-    };
     let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
         max_shrink_iters: 2_000,
-        ..ProptestConfig::default()
+        ..cases(5_000)
     };
     let result = TestRunner::new(config).run(&random::blueprint(&KEYS), |object| check(&object));
     result.unwrap_or_else(|error| panic!("{error}"));

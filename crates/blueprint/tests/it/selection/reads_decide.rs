@@ -7,7 +7,7 @@ use pathline_blueprint::field_path::{FieldPath, Segment};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::selection::{Plan, Step, reads};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::random;
@@ -69,16 +69,7 @@ fn put(object: &mut Value, path: &[Segment], value: Option<&Value>) {
 
 #[test]
 fn whoever_has_the_same_fields_takes_the_same_way() {
-    let nightly = if pathline_testkit::is_nightly() {
-        20
-    } else {
-        1
-    };
-    let mut runner = TestRunner::new(Config {
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(pathline_testkit::seed("the same fields, the same way")),
-        ..Config::with_cases(2_000 * nightly)
-    });
+    let mut runner = TestRunner::new(pathline_testkit::cases(2_000));
     let cases = (
         random::blueprint(&random::ALL_KEYS),
         random::owner(),

@@ -5,23 +5,11 @@ use pathline_blueprint::owner::Owner;
 use pathline_blueprint::selection::{Plan, Step, explain};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use super::by_the_rules::{Reading, State};
 use crate::random;
-
-fn runner() -> TestRunner {
-    let cases = if pathline_testkit::is_nightly() {
-        100_000
-    } else {
-        5_000
-    };
-    TestRunner::new(Config {
-        failure_persistence: None,
-        ..Config::with_cases(cases)
-    })
-}
 
 fn decided(blueprint: &Value, owner: &Value) -> Vec<State> {
     let blueprint = Blueprint::read(blueprint.clone()).expect("random blueprints can be read");
@@ -59,11 +47,12 @@ fn decided(blueprint: &Value, owner: &Value) -> Vec<State> {
 #[test]
 fn selection_is_what_the_rules_say() {
     let cases = (random::blueprint(&random::ALL_KEYS), random::owner());
-    let result = runner().run(&cases, |(blueprint, owner)| {
-        let expected = Reading::new(&blueprint, &owner).path();
-        prop_assert_eq!(decided(&blueprint, &owner), expected);
-        Ok(())
-    });
+    let result =
+        TestRunner::new(pathline_testkit::cases(5_000)).run(&cases, |(blueprint, owner)| {
+            let expected = Reading::new(&blueprint, &owner).path();
+            prop_assert_eq!(decided(&blueprint, &owner), expected);
+            Ok(())
+        });
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -92,7 +81,7 @@ fn random_blueprints_have_every_outcome() {
 #[test]
 fn plain_keys_never_fail_a_multi_path_blueprint() {
     let cases = (random::blueprint(&random::PLAIN_KEYS), random::owner());
-    let mut runner = TestRunner::new(Config::with_cases(256));
+    let mut runner = TestRunner::new(pathline_testkit::cases(256));
     let result = runner.run(&cases, |(blueprint, owner)| {
         let states = decided(&blueprint, &owner);
         let is_multi_path = Blueprint::read(blueprint)

@@ -1,5 +1,6 @@
 //! The store against a model that remembers everything.
 
+use pathline_testkit::cases;
 use proptest::prelude::*;
 use tokio::runtime::Runtime;
 
@@ -236,7 +237,7 @@ async fn run(steps: Vec<Step>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn the_store_does_what_the_model_does(steps in prop::collection::vec(any_step(), 1..60)) {
