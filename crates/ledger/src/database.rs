@@ -20,6 +20,9 @@ use crate::error::Error;
 /// the database is away. PostgreSQL only: a file answers or fails by itself.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Moves the write-ahead log of SQLite to the file, unless others read for longer than a second.
+const MOVE_LOG: &str = "pragma busy_timeout = 1000; pragma wal_checkpoint(truncate)";
+
 /// What the listeners of PostgreSQL listen to.
 pub(crate) const CHANNEL: &str = "pathline_ledger";
 
@@ -75,7 +78,9 @@ impl Database {
         match &self.pools {
             Pools::Sqlite { writer, readers } => {
                 readers.close().await;
-                // The last connection moves the write-ahead log to the file.
+                // The last connection moves the write-ahead log to the file, but somebody else may
+                // have that one. If it cannot be moved now it stays, and nothing is lost.
+                let _ = sqlx::raw_sql(MOVE_LOG).execute(writer).await;
                 writer.close().await;
             }
             Pools::Postgres(pool) => pool.close().await,

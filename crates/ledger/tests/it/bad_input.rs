@@ -55,6 +55,20 @@ async fn file_that_is_no_ledger_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
+async fn file_is_whole_after_a_close_although_somebody_else_has_it_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, copy] = ["ledger.db", "copy.db"].map(|name| directory.path().join(name));
+    let ledger = Ledger::open(&Location::File(path.clone())).await.unwrap();
+    let visitor = Ledger::open(&Location::File(path.clone())).await.unwrap();
+    Story::of("app").record(&ledger).await.unwrap();
+    assert_eq!(visitor.owners("Workload").await.unwrap().len(), 1);
+    ledger.close().await;
+    fs::copy(&path, &copy).unwrap();
+    let copied = Ledger::open(&Location::File(copy)).await.unwrap();
+    assert_eq!(copied.owners("Workload").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn file_with_overwritten_pages_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.db");
