@@ -8,6 +8,7 @@ use crate::artifact::{Artifact, ArtifactId};
 use crate::chain::Resource;
 use crate::derivation::Derivation;
 use crate::origin::Origin;
+use crate::stamp::Inputs;
 use crate::state::State;
 
 /// How far a value has come. Everything in here was judged on one state.
@@ -154,14 +155,22 @@ impl State {
             Origin::Resource(name) => self.current(name).and_then(|it| it.output.as_ref()),
         };
         let resources = self.chain().resources().iter();
-        let memories = resources.filter_map(|it| Some((it, self.recollect(&it.name)?)));
-        let applied = memories.flat_map(|(it, memory)| memory.carried(it.tracing.immutable));
+        let applied = resources.flat_map(|it| self.carried_by(it));
         let applied = applied.filter_map(|inputs| inputs.get(origin));
         let made = self.in_use();
         let made = made
             .iter()
             .filter_map(|it| Some(&it.from.get(origin)?.artifact));
         given.into_iter().chain(applied).chain(made).any(wanted)
+    }
+
+    /// Returns the inputs of every apply that a resource may still make something of.
+    pub(crate) fn carried_by<'a>(
+        &'a self,
+        resource: &'a Resource,
+    ) -> impl Iterator<Item = &'a Inputs> {
+        let memory = self.recollect(&resource.name).into_iter();
+        memory.flat_map(|it| it.carried(&resource.tracing))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::evidence::{Evidence, Judge, Judgement};
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
 use crate::stamp::{Applied, Inputs, InputsId, Record, Stamp, Template};
+use crate::tracing::Tracing;
 
 /// How many applies are remembered; what an older one made is only ever assumed.
 const RECORDS: usize = 64;
@@ -243,15 +244,28 @@ impl Memory {
         self.records.last().map(|record| &record.inputs)
     }
 
-    /// Returns the inputs of every apply that something may still be made of: of the last one, and of
-    /// runs that were begun since the run whose output is shown.
-    pub(crate) fn carried(&self, immutable: bool) -> impl Iterator<Item = &Inputs> {
+    /// Returns the inputs of every apply that something may still be made of: of the last one, and,
+    /// since the one whose output is shown, of runs and of those that the object may still be at.
+    pub(crate) fn carried<'a>(&'a self, tracing: &'a Tracing) -> impl Iterator<Item = &'a Inputs> {
         let shown = self.current.as_ref().map_or(0, |it| it.record);
-        let last = self.records.last().map(|it| it.number);
-        let records = self.records.iter();
-        records
-            .filter(move |it| Some(it.number) == last || (immutable && it.number > shown))
-            .map(|it| &it.inputs)
+        let last = self.records.last();
+        let in_the_making = move |it: &Record| {
+            it.number > shown && (tracing.immutable || self.is_at_work_on(it, tracing))
+        };
+        let is_last = move |it: &Record| last.is_some_and(|last| last.number == it.number);
+        let carried = move |it: &&Record| is_last(it) || in_the_making(it);
+        self.records.iter().filter(carried).map(|it| &it.inputs)
+    }
+
+    /// Tells whether the object may still make something of an apply: it was not seen to have got to
+    /// a later one.
+    fn is_at_work_on(&self, record: &Record, tracing: &Tracing) -> bool {
+        let is_there = self.uids.last() == Some(&record.uid);
+        let seen = self.last.as_ref().filter(|it| it.uid == record.uid);
+        let reached = seen.and_then(|it| tracing.reported(it).or(it.generation));
+        is_there
+            && record.generation.is_some()
+            && reached.is_none_or(|it| record.generation >= Some(it))
     }
 
     /// Tells whether an input was changed, or the object replaced, since what is made now was

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::origin::Origin;
+use crate::snapshot::Snapshot;
 
 /// What a template, and the kind it stamps, say about tracing.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -18,6 +19,17 @@ pub struct Tracing {
     /// The inputs that the template's correlation rules name.
     #[serde(default)]
     pub rules: BTreeSet<Origin>,
+}
+
+impl Tracing {
+    /// Returns the generation that an object says it has got to, whether or not that is believed to
+    /// speak about its output.
+    pub(crate) fn reported(&self, snapshot: &Snapshot) -> Option<i64> {
+        match self.trust {
+            Trust::Condition => snapshot.condition_observed.or(snapshot.observed),
+            Trust::Never | Trust::Declared | Trust::Known => snapshot.observed,
+        }
+    }
 }
 
 /// Which observed generation is believed to speak about outputs.

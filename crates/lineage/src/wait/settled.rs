@@ -11,7 +11,7 @@ use crate::origin::Origin;
 use crate::snapshot::{Health, Snapshot};
 use crate::stamp::{Applied, Record};
 use crate::state::State;
-use crate::tracing::{Tracing, Trust};
+use crate::tracing::Tracing;
 
 impl State {
     /// Tells whether nothing is under way: every resource was applied with what the owner and its
@@ -25,7 +25,10 @@ impl State {
     pub(crate) fn promises_the_same(&self, other: &Self) -> bool {
         let mut resources = self.chain().resources().iter();
         self.is_settled() == other.is_settled()
-            && resources.all(|it| self.is_unhealthy(&it.name) == other.is_unhealthy(&it.name))
+            && resources.all(|it| {
+                self.is_unhealthy(&it.name) == other.is_unhealthy(&it.name)
+                    && self.carried_by(it).eq(other.carried_by(it))
+            })
     }
 
     /// Tells whether the object of a resource says of its last apply that it failed.
@@ -133,10 +136,7 @@ fn is_untouched(seen: &Snapshot, applied: &Record) -> bool {
 
 /// Tells whether the object observed its generation, as far as it says so.
 fn has_observed(tracing: &Tracing, seen: &Snapshot) -> bool {
-    let observed = match tracing.trust {
-        Trust::Condition => seen.condition_observed.or(seen.observed),
-        Trust::Never | Trust::Declared | Trust::Known => seen.observed,
-    };
+    let observed = tracing.reported(seen);
     observed.is_none() || observed == seen.generation
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pathline_lineage::chain::Resource;
 use pathline_lineage::wait::{Never, Options, Verdict, judge};
 use pathline_lineage::{
-    Applied, Artifact, Chain, InputsId, Origin, Snapshot, Stamp, State, Tracing, Track,
+    Applied, Artifact, Chain, Health, InputsId, Origin, Snapshot, Stamp, State, Tracing, Track,
 };
 use serde_json::json;
 
@@ -99,6 +99,46 @@ fn value_of_a_run_that_can_still_end_is_not_superseded() {
     end(&mut track, "run-1", image("app:1"));
     assert_eq!(wait_for(&track, "1").exit_code(), None);
     end(&mut track, "run-2", image("app:2"));
+    let gone = wait_for(&track, "1");
+    assert!(
+        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        "{gone:?}"
+    );
+}
+
+/// What an object makes of an older apply may come late, and still goes down the path.
+#[test]
+fn value_that_an_object_is_still_at_is_not_superseded() {
+    let build = Resource {
+        emits: true,
+        ..resource("build", &[], &["param:a"])
+    };
+    let mut track = following(vec![build, resource("deploy", &["build"], &[])]);
+    for (generation, value) in [(1, "1"), (2, "2")] {
+        owned(&mut track, value);
+        let stamp = stamp("build", generation, made_of(value));
+        let stamped = track.state.stamped("build", stamp);
+        stamped.expect("it is on the path");
+    }
+    let see = |track: &mut Track, generation, observed| {
+        let seen = Snapshot {
+            observed: Some(observed),
+            health: Health::Unknown,
+            ..done("build", generation, None)
+        };
+        let seen = track.state.seen("build", &seen);
+        seen.expect("it is on the path");
+    };
+    for (generation, observed) in [(1, 1), (2, 1)] {
+        see(&mut track, generation, observed);
+        assert_eq!(wait_for(&track, "1").exit_code(), None);
+    }
+    let before = track.state.clone();
+    see(&mut track, 2, 2);
+    assert!(
+        !track.state.concludes_the_same(&before),
+        "who waits is told"
+    );
     let gone = wait_for(&track, "1");
     assert!(
         matches!(gone, Verdict::Never(Never::Superseded { .. })),
