@@ -287,9 +287,13 @@ impl Part {
         }
     }
 
-    /// Tells whether the object is as Pathline left it, and Pathline knows how that was.
+    /// Tells whether the object is as Pathline left it by the template of now, and Pathline knows how
+    /// that was.
     pub(super) fn is_as_applied(&self) -> bool {
-        let remembered = self.rendered.is_none() || self.rendered == self.recorded;
+        let last = self.rendered.as_ref().zip(self.applies.last());
+        let remembered = last.is_none_or(|(rendered, (template, _))| {
+            self.recorded.as_ref() == Some(rendered) && *template == self.template()
+        });
         remembered && !self.touched
     }
 
