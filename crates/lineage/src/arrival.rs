@@ -170,7 +170,7 @@ impl State {
         resource: &'a Resource,
     ) -> impl Iterator<Item = &'a Inputs> {
         let memory = self.recollect(&resource.name).into_iter();
-        memory.flat_map(|it| it.carried(&resource.tracing))
+        memory.flat_map(|it| it.in_the_making(&resource.tracing))
     }
 }
 

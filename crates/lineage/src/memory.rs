@@ -246,15 +246,17 @@ impl Memory {
 
     /// Returns the inputs of every apply that something may still be made of: of the last one, and,
     /// since the one whose output is shown, of runs and of those that the object may still be at.
-    pub(crate) fn carried<'a>(&'a self, tracing: &'a Tracing) -> impl Iterator<Item = &'a Inputs> {
+    pub(crate) fn in_the_making<'a>(
+        &'a self,
+        tracing: &'a Tracing,
+    ) -> impl Iterator<Item = &'a Inputs> {
         let shown = self.current.as_ref().map_or(0, |it| it.record);
-        let last = self.records.last();
-        let in_the_making = move |it: &Record| {
-            it.number > shown && (tracing.immutable || self.is_at_work_on(it, tracing))
+        let last = self.records.last().map(|it| it.number);
+        let is_open = move |it: &&Record| {
+            let at_work = tracing.immutable || self.is_at_work_on(it, tracing);
+            Some(it.number) == last || (it.number > shown && at_work)
         };
-        let is_last = move |it: &Record| last.is_some_and(|last| last.number == it.number);
-        let carried = move |it: &&Record| is_last(it) || in_the_making(it);
-        self.records.iter().filter(carried).map(|it| &it.inputs)
+        self.records.iter().filter(is_open).map(|it| &it.inputs)
     }
 
     /// Tells whether the object may still make something of an apply: it was not seen to have got to

@@ -50,7 +50,7 @@ fn used(chain: &Chain, memories: &BTreeMap<String, Memory>) -> BTreeSet<(String,
                 used.insert((producer.clone(), input));
             }
         };
-        for (origin, input) in memory.carried(&resource.tracing).flatten() {
+        for (origin, input) in memory.in_the_making(&resource.tracing).flatten() {
             upstream(origin, input.id());
         }
         for (origin, edge) in memory.current().into_iter().flat_map(|it| &it.from) {
