@@ -293,6 +293,7 @@ mod tests {
             output: None,
             health,
             is_observed: true,
+            failed: None,
         }
     }
 
@@ -319,6 +320,7 @@ mod tests {
             object: "dev/m".to_owned(),
             reason: reason.to_owned(),
             is_forbidden: false,
+            is_invalid: false,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Is a stamped object healthy?
 
 mod report;
+mod terminal;
 
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ use crate::template::TemplateKind;
 use crate::{evaluate, go};
 
 pub use report::{condition_observed, reads_status};
+pub use terminal::terminal;
 
 /// The type of the condition that shows the health of a resource.
 const HEALTHY: &str = "Healthy";

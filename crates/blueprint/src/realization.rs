@@ -34,6 +34,8 @@ pub struct Realization {
     pub health: Verdict,
     /// Whether what the object reports is about what was written last, as far as it says.
     pub is_observed: bool,
+    /// Why the stamped object will get no further until somebody changes something.
+    pub failed: Option<String>,
 }
 
 /// How far a resource came.
@@ -86,6 +88,25 @@ impl Realization {
             Outcome::PassedThrough => true,
             Outcome::Waiting { .. } | Outcome::Skipped { .. } | Outcome::Failed(_) => false,
         }
+    }
+
+    /// Returns why the resource can't go on until somebody changes something.
+    pub fn failure(&self, blueprint: &str) -> Option<String> {
+        let outcome = match &self.outcome {
+            Outcome::Failed(failure) if failure.is_final() => Some(self.submitted(blueprint)),
+            _ => None,
+        };
+        outcome.map(words).or_else(|| self.failed.clone())
+    }
+
+    /// Returns what is wrong with the resource, whether or not it may pass.
+    pub fn trouble(&self, blueprint: &str) -> Option<String> {
+        let health = Some(self.health.clone()).filter(|_| self.is_observed);
+        let mut verdicts = [Some(self.submitted(blueprint)), health]
+            .into_iter()
+            .flatten();
+        let wrong = verdicts.find(|it| it.status == ConditionStatus::False && self.is_selected());
+        wrong.map(words)
     }
 
     /// Returns the condition `ResourceSubmitted`; for what is skipped, `Selected`.
@@ -160,6 +181,15 @@ impl Realization {
     }
 }
 
+/// Returns what a verdict says: its message, if it has one.
+fn words(verdict: Verdict) -> String {
+    if verdict.message.is_empty() {
+        verdict.reason
+    } else {
+        verdict.message
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -188,6 +218,7 @@ mod tests {
             output: None,
             health: health::unknown(),
             is_observed: true,
+            failed: None,
         }
     }
 
@@ -351,6 +382,7 @@ mod tests {
             object: "dev/m".into(),
             reason: "no".into(),
             is_forbidden,
+            is_invalid: false,
         };
         assert!(rejected(false).is_retried());
         assert!(!rejected(true).is_retried());

@@ -155,6 +155,7 @@ mod tests {
             output: None,
             health: Verdict::new("Healthy", ConditionStatus::True, "AlwaysHealthy", ""),
             is_observed: true,
+            failed: None,
         }
     }
 

@@ -41,6 +41,11 @@ impl Error {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())
     }
 
+    /// Tells whether the object is not one that the cluster can take.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self, Self::Kube(kube::Error::Api(status)) if matches!(status.code, 400 | 422))
+    }
+
     /// Tells whether the cluster does not know the asker, or not any more.
     pub(crate) fn is_unauthenticated(&self) -> bool {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.code == 401)

@@ -11,6 +11,7 @@ mod deliveries;
 mod end;
 mod inventory;
 mod ran;
+mod retiring;
 mod revisions;
 mod round;
 mod seen;

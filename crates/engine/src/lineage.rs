@@ -23,6 +23,7 @@ use pathline_blueprint::blueprint::{Input, InputKind, Resource};
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::template::TemplateKind;
 use pathline_ledger::{Error, Ledger, OwnerRef};
+use pathline_lineage::Retiring;
 
 use crate::metrics::Metrics;
 use crate::queue::Key;
@@ -76,6 +77,16 @@ impl Lineage {
                 "lineage is kept, and written down later"
             );
         })
+    }
+
+    /// Returns what ran for an owner when it was last looked at; none if the ledger cannot be read.
+    pub(crate) async fn has_run(&self, owner: &Owner) -> Option<Vec<Retiring>> {
+        let known = self.known(owner);
+        let known = known.lock().await;
+        if known.owner.uid != owner.uid {
+            return Some(Vec::new());
+        }
+        known.has_run(&self.ledger).await.ok()
     }
 
     /// Ends what is current of an owner that is no longer there.

@@ -71,6 +71,15 @@ impl Error {
         matches!(self, Self::Refused(error) if error.is_forbidden())
     }
 
+    /// Tells whether the object can't be taken as it is, whoever writes it.
+    pub(crate) fn is_invalid(&self) -> bool {
+        match self {
+            Self::ClusterScoped(_) => true,
+            Self::Refused(error) => error.is_invalid(),
+            Self::Kind { .. } | Self::Controlled { .. } | Self::Unreadable(_) => false,
+        }
+    }
+
     /// Tells whether the cluster does not take the token of the account any more.
     pub(crate) fn is_unauthenticated(&self) -> bool {
         matches!(self, Self::Refused(error) if error.is_unauthenticated())

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, ArtifactId};
 use crate::chain::Resource;
+use crate::clauses::Clause;
 use crate::derivation::Derivation;
 use crate::origin::Origin;
 use crate::stamp::Inputs;
@@ -58,7 +59,7 @@ pub enum Missing {
         /// The other value.
         shown: String,
     },
-    /// A final resource was given another value since, or another object: what it made is history.
+    /// A resource was given another value since, or another object: what it made is history.
     Pending {
         /// Its name.
         resource: String,
@@ -121,6 +122,9 @@ impl State {
         for target in self.targets_of(origin) {
             search.target(target);
         }
+        if self.is_newest(origin, &wanted) {
+            search.upstream();
+        }
         let mut missing = search.missing;
         let mixed = self.mixed(origin, &reached);
         let is_mixed = mixed.is_some();
@@ -148,20 +152,33 @@ impl State {
         }
     }
 
+    /// Tells whether an origin has a value now.
+    pub(crate) fn is_newest(&self, origin: &Origin, wanted: &dyn Fn(&Artifact) -> bool) -> bool {
+        self.newest(origin).is_some_and(wanted)
+    }
+
+    /// Returns the value that an origin has now.
+    pub(crate) fn newest(&self, origin: &Origin) -> Option<&Artifact> {
+        match origin {
+            Origin::Owner(name) => self.owner().get(name),
+            Origin::Resource(name) => self.current(name)?.output.as_ref(),
+        }
+    }
+
     /// Tells whether the owner or any object on the path carries a value.
     pub(crate) fn carries(&self, origin: &Origin, wanted: &dyn Fn(&Artifact) -> bool) -> bool {
-        let given = match origin {
-            Origin::Owner(name) => self.owner().get(name),
-            Origin::Resource(name) => self.current(name).and_then(|it| it.output.as_ref()),
-        };
+        self.values_around(origin).into_iter().any(wanted)
+    }
+
+    /// Returns every value of an origin that the owner has, or any object on the path carries.
+    pub(crate) fn values_around(&self, origin: &Origin) -> Vec<&Artifact> {
+        let given = self.newest(origin);
         let resources = self.chain().resources().iter();
         let applied = resources.flat_map(|it| self.carried_by(it));
         let applied = applied.filter_map(|inputs| inputs.get(origin));
-        let made = self.in_use();
-        let made = made
-            .iter()
-            .filter_map(|it| Some(&it.from.get(origin)?.artifact));
-        given.into_iter().chain(applied).chain(made).any(wanted)
+        let made = self.in_use().into_iter();
+        let made = made.filter_map(|it| Some(&it.from.get(origin)?.artifact));
+        given.into_iter().chain(applied).chain(made).collect()
     }
 
     /// Returns the inputs of every apply that a resource may still make something of.
@@ -196,14 +213,42 @@ impl Search<'_> {
             self.check_end(&resource, current.output.as_ref());
             return;
         }
-        for input in self.ways(&resource, current) {
-            let memory = self.state.recollect(&resource);
-            if memory.is_some_and(|it| it.has_moved_on(&input, target.tracing.immutable)) {
-                let resource = resource.clone();
+        self.pending(target, current);
+        self.walk(&resource, current);
+    }
+
+    /// Looks for producers that were given the value, then another one, then the first again. What
+    /// they make of the one in between may still go down the path, so the value has arrived only when
+    /// it was made again; a producer that has got to its last apply makes nothing of earlier ones.
+    ///
+    /// A value that the origin has no more is another matter: while its successor is being made, the
+    /// targets are what they are.
+    fn upstream(&mut self) {
+        let state = self.state;
+        if state.clauses().is_dropped(Clause::Upstream) {
+            return;
+        }
+        let finals: BTreeSet<_> = state.chain().finals().map(|it| it.name.as_str()).collect();
+        let producers = state.chain().in_path_order();
+        let producers = producers.filter(|it| {
+            self.reached.contains(it.name.as_str()) && !finals.contains(it.name.as_str())
+        });
+        for producer in producers {
+            if let Some(current) = state.current(&producer.name) {
+                self.pending(producer, current);
+            }
+        }
+    }
+
+    /// Notes the inputs on the way that a resource was given anew, and has not got to.
+    fn pending(&mut self, resource: &Resource, current: &Derivation) {
+        let memory = self.state.recollect(&resource.name);
+        for input in self.ways(&resource.name, current) {
+            if memory.is_some_and(|it| it.has_moved_on(&input, resource.tracing.immutable)) {
+                let resource = resource.name.clone();
                 self.missing.push(Missing::Pending { resource, input });
             }
         }
-        self.walk(&resource, current);
     }
 
     /// Returns the inputs of a resource through which the origin flows into it: those that the

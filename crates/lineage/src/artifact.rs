@@ -10,6 +10,8 @@ use crate::canonical;
 
 /// The longest value that is kept as it is, in bytes; a longer one is kept as digest and preview.
 const SHOWN_BYTES: usize = 1024;
+/// The longest value that is kept of what has been replaced, in bytes.
+const BRIEF_BYTES: usize = 128;
 
 /// What an artifact is.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -152,6 +154,30 @@ impl Artifact {
     /// digest, a source without a revision.
     pub fn is_mutable(&self) -> bool {
         self.mutable
+    }
+
+    /// Returns the same content with less to show: enough to recognize it, and short names.
+    pub(crate) fn brief(&self) -> Self {
+        let is_long = self.shown.len() > BRIEF_BYTES;
+        Self {
+            shown: if is_long {
+                String::new()
+            } else {
+                self.shown.clone()
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Tells whether this is an artifact of its kind and name with a value: the text `true` is not
+    /// the boolean. A source or a deployment is no value.
+    pub(crate) fn has_value(&self, value: &Value) -> bool {
+        self.id == ArtifactId::of(self.kind, self.name.as_deref(), value)
+    }
+
+    /// Tells whether the value is too long to be kept, and a text is what is shown of it.
+    pub(crate) fn is_cut_to(&self, text: &str) -> bool {
+        self.shown == text && !self.has_value(&Value::from(text)) && text.starts_with("sha256:")
     }
 
     fn new(kind: Kind, name: Option<&str>, value: &Value) -> Self {

@@ -14,6 +14,10 @@ pub(crate) enum Clause {
     SameValue,
     /// A rule proves the inputs it names, no others.
     RuleNames,
+    /// What a rule proved is doubted once it no longer matches.
+    StillMatches,
+    /// A rule that matches shows which values are used, not that an apply was observed.
+    RuleDated,
     /// A generation is one of an object, by its uid.
     Uid,
     /// A generation is one of a template.
@@ -38,6 +42,13 @@ pub(crate) enum Clause {
     Held,
     /// A mutable artifact proves nothing.
     Mutable,
+    /// Arrived: no resource on the way was given something else since, and has not said that it is
+    /// done.
+    Upstream,
+    /// Live: nothing that was stamped before is still there.
+    Alone,
+    /// Settled: a generation that proves nothing does not say either that the work is done.
+    Believed,
     /// Settled: applied with what the owner and the producers give now.
     UpToDate,
     /// Settled: seen since the last apply.
@@ -54,8 +65,12 @@ pub(crate) enum Clause {
     Well,
     /// Settled, failed: the generation was observed, as far as the object says so.
     Reported,
+    /// Failed only if the object says that it will get no further: health that is False may pass.
+    Passing,
     /// Superseded only if nothing on the path carries the value, or only what nobody applies again.
     Carried,
+    /// Superseded only if the value was there: one that never was is still to come.
+    WasThere,
     /// What was known of an earlier generation of the owner says nothing about a later one.
     Since,
 }

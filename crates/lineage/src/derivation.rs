@@ -62,11 +62,11 @@ impl Derivation {
             && self.output == snapshot.output
     }
 
-    /// Returns the same without belief in what only generations said.
-    pub(crate) fn doubting_generations(&self) -> Self {
+    /// Returns the same without belief in some of its edges.
+    pub(crate) fn doubting(&self, is_doubtful: impl Fn(&Origin, &Edge) -> bool) -> Self {
         let mut doubting = self.clone();
-        for edge in doubting.from.values_mut() {
-            if edge.evidence == Evidence::Generation {
+        for (origin, edge) in &mut doubting.from {
+            if is_doubtful(origin, edge) {
                 edge.evidence = Evidence::Assumed;
             }
         }

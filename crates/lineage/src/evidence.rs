@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Artifact;
 use crate::clauses::{Clause, Clauses};
-use crate::derivation::Edge;
+use crate::derivation::{Derivation, Edge};
 use crate::origin::Origin;
 use crate::snapshot::{Health, Snapshot};
 use crate::stamp::{Applied, InputsId, Record};
@@ -70,13 +70,26 @@ pub(crate) struct Judgement {
     /// The apply whose inputs these are.
     pub(crate) record: u64,
     pub(crate) from: BTreeMap<Origin, Edge>,
+    /// Whether the object is known to have got to that apply. A rule alone does not say so: after
+    /// A, B and A again it holds before the object has looked at the last one.
+    pub(crate) is_dated: bool,
 }
 
 impl Judgement {
-    /// Tells whether it knows more than what can be seen without knowing when the output was made.
-    pub(crate) fn is_news(&self) -> bool {
-        let dated = |edge: &Edge| !matches!(edge.evidence, Evidence::Same | Evidence::Assumed);
-        self.from.values().any(dated)
+    /// Tells whether it knows more than a derivation that shows the same output: it is dated, or a
+    /// rule proves what was not proven, or another value.
+    pub(crate) fn is_news_to(&self, current: &Derivation) -> bool {
+        let is_new = |(origin, edge): (&Origin, &Edge)| {
+            let known = current.from.get(origin);
+            let known = known
+                .is_some_and(|known| known.artifact == edge.artifact && known.evidence.is_proof());
+            edge.evidence == Evidence::Rule && !known
+        };
+        self.is_dated || self.from.iter().any(is_new)
+    }
+
+    fn dated(self, is_dated: bool) -> Self {
+        Self { is_dated, ..self }
     }
 }
 
@@ -95,30 +108,34 @@ impl<'a> Judge<'a> {
     /// Judges a snapshot; `None` if nothing was ever applied.
     pub(crate) fn judge(self, snapshot: &Snapshot) -> Option<Judgement> {
         if let Some(run) = self.run(snapshot) {
-            return Some(self.edges(run, |origin, _| {
+            let of_run = self.edges(run, |origin, _| {
                 let known = !run.contested.contains(origin);
                 known.then_some(Evidence::Immutable)
-            }));
+            });
+            return Some(of_run.dated(true));
         }
         if let Some(record) = self.applied(snapshot) {
-            return Some(self.edges(record, |_, _| Some(Evidence::Applied)));
+            let applied = self.edges(record, |_, _| Some(Evidence::Applied));
+            return Some(applied.dated(true));
         }
         let dated = self.is_observed(snapshot).then_some(snapshot);
         let dated = dated.and_then(|it| self.ours(it).or_else(|| self.held(it)));
         if let Some(record) = dated {
-            return Some(self.edges(record, |origin, input| {
+            let observed = self.edges(record, |origin, input| {
                 let undisputed = !record.contested.contains(origin);
                 let undisputed = self.clauses.holds(Clause::MetadataOnly, undisputed);
                 self.same(input, snapshot)
                     .or_else(|| self.rule(origin, input, snapshot))
                     .or_else(|| undisputed.then_some(Evidence::Generation))
-            }));
+            });
+            return Some(observed.dated(true));
         }
         if let Some(record) = self.matching(snapshot) {
-            return Some(self.edges(record, |origin, input| {
+            let matching = self.edges(record, |origin, input| {
                 self.same(input, snapshot)
                     .or_else(|| self.rule(origin, input, snapshot))
-            }));
+            });
+            return Some(matching.dated(self.has_got_to(record, snapshot)));
         }
         let record = self.likely(snapshot)?;
         let given = record.uid == snapshot.uid && self.is_of_template(record, snapshot);
@@ -191,8 +208,17 @@ impl<'a> Judge<'a> {
     /// Returns the last apply before the snapshot, if a correlation rule matched it.
     fn matching(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.last_not_after(snapshot)?;
-        let compared = !snapshot.matched.is_empty() && self.is_of_template(last, snapshot);
+        let compared = snapshot.matches_any() && self.is_of_template(last, snapshot);
         compared.then_some(last)
+    }
+
+    /// Tells whether an object with a matching rule has got to an apply, by what it says itself:
+    /// whatever its generation means, it has seen this one, is well, and shows its inputs.
+    fn has_got_to(self, record: &Record, snapshot: &Snapshot) -> bool {
+        let reported = self.tracing.reported(snapshot);
+        let seen = reported.is_some() && reported == snapshot.generation;
+        let seen = seen && record.generation == snapshot.generation && snapshot.health.is_good();
+        self.clauses.holds(Clause::RuleDated, seen)
     }
 
     /// Returns the apply whose inputs to show where nothing is proven.
@@ -234,7 +260,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Tells whether the object says, and can be believed, that it is done with this generation.
-    fn is_observed(self, snapshot: &Snapshot) -> bool {
+    pub(crate) fn is_observed(self, snapshot: &Snapshot) -> bool {
         let holds = |clause, condition| self.clauses.holds(clause, condition);
         let vouched = self.vouched(snapshot);
         let reported = if self.clauses.is_dropped(Clause::Vouched) {
@@ -270,11 +296,11 @@ impl<'a> Judge<'a> {
 
     /// Rules compare the state with the last apply, so they prove no value that was replaced.
     fn rule(self, origin: &Origin, input: &Artifact, snapshot: &Snapshot) -> Option<Evidence> {
-        let named = snapshot.matched.contains(origin) && self.tracing.rules.contains(origin);
+        let named = snapshot.matches(origin) && self.tracing.rules.contains(origin);
         let named = self.clauses.holds(Clause::RuleNames, named);
         let last = self.of_object(snapshot).next_back()?;
         let compared = last.inputs.get(origin) == Some(input);
-        (!snapshot.matched.is_empty() && named && compared).then_some(Evidence::Rule)
+        (snapshot.matches_any() && named && compared).then_some(Evidence::Rule)
     }
 
     fn edges(
@@ -295,6 +321,7 @@ impl<'a> Judge<'a> {
         Judgement {
             record: record.number,
             from: record.inputs.iter().map(edge).collect(),
+            is_dated: false,
         }
     }
 }

@@ -17,6 +17,7 @@ mod clauses;
 mod derivation;
 mod evidence;
 mod finders;
+mod former;
 pub mod kinds;
 mod made_of;
 mod memory;
@@ -45,7 +46,7 @@ pub use self::snapshot::{Health, Snapshot};
 pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
-pub use self::track::{Live, Track};
+pub use self::track::{Live, Retiring, Track};
 
 #[cfg(test)]
 mod model;

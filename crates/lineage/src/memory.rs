@@ -120,18 +120,71 @@ impl Memory {
         // What somebody else changed may be why the output is what it is.
         let touched = judge.is_foreign(snapshot) && snapshot.held != Some(true);
         if snapshot.output.is_none() && (self.emits || resource.emits) {
-            return self.miss(snapshot, immutable, touched);
+            return self.miss(snapshot, immutable, touched, clauses);
         }
         self.emits |= snapshot.output.is_some();
-        let judgement = judge.judge(snapshot).unwrap_or_default();
-        let kept = if immutable {
-            self.has_better_run(snapshot, &judgement)
-        } else {
-            let current = self.current.as_ref();
-            let unchanged = current.is_some_and(|it| it.record > 0 && it.shows(snapshot));
-            unchanged && !touched && !judgement.is_news()
+        let mut judgement = judge.judge(snapshot).unwrap_or_default();
+        if immutable {
+            let kept = self.has_better_run(snapshot, &judgement);
+            return !kept && self.adopt(resource, snapshot, judgement);
+        }
+        let current = self.current.as_ref();
+        let unchanged = current.filter(|it| it.record > 0 && it.shows(snapshot));
+        let is_news = unchanged.is_none_or(|it| judgement.is_news_to(it));
+        if !is_news && !touched {
+            return self.doubt_rules(snapshot, clauses);
+        }
+        if !judgement.is_dated {
+            judgement.record = self.earliest_alike(snapshot, &judgement);
+        }
+        self.adopt(resource, snapshot, judgement)
+    }
+
+    /// Returns the earliest apply, from the one that is shown on, that a rule which matches may speak
+    /// of: it proves that values are used, and not that they were made again since.
+    fn earliest_alike(&self, snapshot: &Snapshot, judgement: &Judgement) -> u64 {
+        let by_rule = judgement.from.iter();
+        let by_rule: Vec<_> = by_rule
+            .filter(|(_, edge)| edge.evidence == Evidence::Rule)
+            .collect();
+        if by_rule.is_empty() {
+            return judgement.record;
+        }
+        let shown = self.current.as_ref().map_or(0, |it| it.record);
+        let is_alike = |it: &&Record| {
+            let mut by_rule = by_rule.iter();
+            let same = by_rule.all(|(origin, edge)| it.inputs.get(origin) == Some(&edge.artifact));
+            it.number >= shown && same
         };
-        !kept && self.adopt(resource, snapshot, judgement)
+        let alike = self.applies_to(&snapshot.uid).filter(is_alike);
+        let earliest = alike.map(|it| it.number).min();
+        earliest.map_or(judgement.record, |it| it.min(judgement.record))
+    }
+
+    /// Doubts what a correlation rule proved that has stopped to match: the object says something
+    /// else now. Tells whether that changed what is known.
+    ///
+    /// A rule compares with the last apply; while that has other inputs than what is made now, its
+    /// silence says nothing about the latter.
+    fn doubt_rules(&mut self, snapshot: &Snapshot, clauses: Clauses) -> bool {
+        let Some(matched) = &snapshot.matched else {
+            return false;
+        };
+        let last = self.applies_to(&snapshot.uid).last();
+        let Some((current, last)) = self.current.as_ref().zip(last) else {
+            return false;
+        };
+        let is_unsaid = |(origin, edge): (&Origin, &Edge)| {
+            edge.evidence == Evidence::Rule
+                && last.inputs.get(origin) == Some(&edge.artifact)
+                && !matched.contains(origin)
+        };
+        let unsaid = current.from.iter().any(is_unsaid);
+        if !unsaid || clauses.is_dropped(Clause::StillMatches) {
+            return false;
+        }
+        let doubting = current.doubting(|origin, edge| is_unsaid((origin, edge)));
+        self.put(doubting)
     }
 
     /// Hands an input on as the output, without an object.
@@ -192,6 +245,11 @@ impl Memory {
         was_current
     }
 
+    /// Forgets what is made now, unless it was handed on without an object.
+    pub(crate) fn lose(&mut self) {
+        self.current.take_if(|it| !it.uid.is_empty());
+    }
+
     /// Takes note that there was an apply that nobody remembers.
     pub(crate) fn missed(&mut self) {
         self.applies += 1;
@@ -222,6 +280,12 @@ impl Memory {
     /// Returns the last snapshot, if it was seen since the last apply.
     pub(crate) fn seen_since(&self) -> Option<&Snapshot> {
         self.last_seen().filter(|_| self.looked == self.applies)
+    }
+
+    /// Tells whether what is made now is made of the last apply, as far as anybody can tell.
+    pub(crate) fn is_of_last_apply(&self) -> bool {
+        let made = self.current.as_ref().zip(self.records.last());
+        made.is_some_and(|(current, last)| current.record == last.number)
     }
 
     /// Tells whether there ever was an output.
@@ -373,7 +437,13 @@ impl Memory {
 
     /// Takes note that the output is not there: what it was last stays, unless it was of another
     /// object.
-    fn miss(&mut self, snapshot: &Snapshot, immutable: bool, touched: bool) -> bool {
+    fn miss(
+        &mut self,
+        snapshot: &Snapshot,
+        immutable: bool,
+        touched: bool,
+        clauses: Clauses,
+    ) -> bool {
         let Some(current) = self.current.as_ref().filter(|_| !immutable) else {
             return false;
         };
@@ -381,8 +451,11 @@ impl Memory {
             self.current = None;
             return true;
         }
-        let doubted = touched.then(|| current.doubting_generations());
-        doubted.is_some_and(|doubted| self.put(doubted))
+        if touched {
+            let doubting = current.doubting(|_, edge| edge.evidence == Evidence::Generation);
+            return self.put(doubting);
+        }
+        self.doubt_rules(snapshot, clauses)
     }
 
     fn adopt(&mut self, resource: &Resource, snapshot: &Snapshot, judgement: Judgement) -> bool {

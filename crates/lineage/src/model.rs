@@ -5,9 +5,11 @@
 //! be wrong, ever; and what well-behaved controllers make is proven once everything has settled.
 
 mod check;
+mod clients;
 mod controller;
 mod dice;
 mod history;
+mod made_again;
 mod object;
 mod under_way;
 mod waits;
@@ -18,7 +20,7 @@ use self::history::Checks;
 use crate::clauses::Clause;
 
 /// How many histories are always run, and how many every night.
-const HISTORIES: (u64, u64) = (5_000, 100_000);
+const HISTORIES: (u64, u64) = (5_000, 1_000_000);
 
 /// Every clause of the evidence rule.
 const OF_EVIDENCE: [Clause; 16] = [
@@ -41,7 +43,7 @@ const OF_EVIDENCE: [Clause; 16] = [
 ];
 
 /// Every clause of the rules for those who wait.
-const OF_WAITING: [Clause; 10] = [
+const OF_WAITING: [Clause; 17] = [
     Clause::Carried,
     Clause::Since,
     Clause::UpToDate,
@@ -52,6 +54,13 @@ const OF_WAITING: [Clause; 10] = [
     Clause::Matched,
     Clause::Well,
     Clause::Reported,
+    Clause::Upstream,
+    Clause::Believed,
+    Clause::Passing,
+    Clause::WasThere,
+    Clause::Alone,
+    Clause::StillMatches,
+    Clause::RuleDated,
 ];
 
 #[test]

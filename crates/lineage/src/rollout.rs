@@ -23,6 +23,9 @@ mod process;
 mod revision;
 mod selected;
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
@@ -45,6 +48,39 @@ pub struct Rollout {
     pub generation: Option<i64>,
     /// How far it is.
     pub stage: Stage,
+    /// The stamped object, as the API names it.
+    #[serde(skip_serializing_if = "ObjectName::is_empty")]
+    pub object: ObjectName,
+    /// The uids of what controls pods below it: they tell what is left of it when it is gone.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub controllers: BTreeSet<String>,
+}
+
+/// The name of an object in a cluster.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectName {
+    /// The API version, with its group.
+    pub api_version: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl ObjectName {
+    /// Tells whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.name.is_empty()
+    }
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind, self.name)
+    }
 }
 
 /// How far a last mile is.

@@ -26,8 +26,13 @@ pub struct Snapshot {
     pub health: Health,
     /// Whether every field that was applied holds the applied value; `None` if nobody looked.
     pub held: Option<bool>,
-    /// The inputs whose correlation rules hold between the last apply and this state.
-    pub matched: BTreeSet<Origin>,
+    /// The inputs whose correlation rules hold between the last apply and this state; `None` if
+    /// nobody compared the two.
+    pub matched: Option<BTreeSet<Origin>>,
+    /// Why the object will get no further until somebody changes something, in its own words: its
+    /// kind says so, or a rule of its template does. Health that is not True says no such thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// The id of the inputs that the object carries, if it was read.
     pub inputs_id: Option<InputsId>,
     /// The ids of inputs that it says it carried before, at the same generation: whoever forgot
@@ -53,6 +58,20 @@ pub enum Health {
     /// It can't be said.
     #[default]
     Unknown,
+}
+
+impl Snapshot {
+    /// Tells whether the correlation rule of an input holds.
+    pub(crate) fn matches(&self, origin: &Origin) -> bool {
+        let matched = self.matched.as_ref();
+        matched.is_some_and(|matched| matched.contains(origin))
+    }
+
+    /// Tells whether any correlation rule holds.
+    pub(crate) fn matches_any(&self) -> bool {
+        let matched = self.matched.as_ref();
+        matched.is_some_and(|matched| !matched.is_empty())
+    }
 }
 
 impl Health {

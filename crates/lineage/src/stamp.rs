@@ -106,6 +106,9 @@ pub(crate) struct Record {
     pub(crate) contested: BTreeSet<Origin>,
     pub(crate) applied: Applied,
     pub(crate) rendered: Option<String>,
+    /// When it was applied first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<Timestamp>,
 }
 
 impl Record {
@@ -122,6 +125,7 @@ impl Record {
             contested: BTreeSet::new(),
             applied: stamp.applied,
             rendered: stamp.rendered,
+            time: Some(stamp.time),
         }
     }
 
@@ -136,6 +140,7 @@ impl Record {
             number: self.number,
             contested: self.contested.clone(),
             earlier: self.earlier.clone(),
+            time: self.time,
             ..other.clone()
         };
         *self == one

@@ -11,6 +11,7 @@ use crate::artifact::{Artifact, ArtifactId};
 use crate::chain::Chain;
 use crate::clauses::Clauses;
 use crate::derivation::Derivation;
+use crate::former::Former;
 use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
@@ -25,6 +26,8 @@ use crate::stamp::{Inputs, Stamp};
 pub struct State {
     chain: Chain,
     owner: BTreeMap<String, Artifact>,
+    #[serde(default)]
+    former: Former,
     memories: BTreeMap<String, Memory>,
     #[serde(skip)]
     clauses: Clauses,
@@ -53,7 +56,17 @@ impl State {
 
     /// Takes the inputs the owner has now, by their names.
     pub fn own(&mut self, inputs: BTreeMap<String, Artifact>) {
+        self.former.replace(&self.owner, &inputs);
         self.owner = inputs;
+    }
+
+    /// Tells whether an origin had a value before, and has it no more. Only values of the owner are
+    /// remembered: what a branch had before may be what it has next.
+    pub(crate) fn had(&self, origin: &Origin, wanted: impl Fn(&Artifact) -> bool) -> bool {
+        match origin {
+            Origin::Owner(name) => self.former.has(name, wanted),
+            Origin::Resource(_) => false,
+        }
     }
 
     /// Remembers an apply of a resource's object.
@@ -100,6 +113,18 @@ impl State {
             .is_some_and(|memory| memory.gone(uid))
     }
 
+    /// Takes note that a resource has no object any more, whichever it was: nothing is made now.
+    pub fn lose(&mut self, resource: &str) {
+        if let Some(memory) = self.memories.get_mut(resource) {
+            memory.lose();
+        }
+    }
+
+    /// Tells whether what a resource makes now is made by an object.
+    pub fn has_object(&self, resource: &str) -> bool {
+        self.current(resource).is_some_and(|it| !it.uid.is_empty())
+    }
+
     /// Takes note that there were applies that nobody remembers: what is made now counts as history
     /// until it is proven anew.
     pub fn missed(&mut self) {
@@ -111,7 +136,7 @@ impl State {
     pub fn concludes_the_same(&self, other: &Self) -> bool {
         let mut pairs = self.memories.iter().zip(&other.memories);
         self.chain == other.chain
-            && self.owner == other.owner
+            && (&self.owner, &self.former) == (&other.owner, &other.former)
             && self.memories.len() == other.memories.len()
             && pairs.all(|(one, two)| one.0 == two.0 && one.1.concludes_the_same(two.1))
             && self.promises_the_same(other)

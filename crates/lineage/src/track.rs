@@ -1,6 +1,6 @@
 //! Everything that is known of one owner at one moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 use crate::arrival::{Arrival, Missing};
 use crate::artifact::{Artifact, Kind};
 use crate::canonical;
+use crate::clauses::Clause;
 use crate::origin::Origin;
-use crate::rollout::{Rollout, Stage};
+use crate::rollout::{ObjectName, Rollout, Stage};
 use crate::state::State;
 
 /// The annotation with which kubectl repeats the whole object.
@@ -43,9 +44,34 @@ pub struct Track {
     /// Why resources can't go on until somebody changes something, by their names; why the owner
     /// itself can't (it has no path, say) under the empty name.
     pub failures: BTreeMap<String, String>,
-    /// The newest generation of the owner that is, or was, live.
+    /// What is wrong with resources that may still go on, in their own words, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub troubles: BTreeMap<String, String>,
+    /// Objects of this owner that nothing stamps any more, as long as they, or what runs below them,
+    /// are still there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub retiring: Vec<Retiring>,
+    /// The generation of the owner, if it is live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_generation: Option<i64>,
+}
+
+/// An object that nothing stamps any more.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Retiring {
+    /// The resource that stamped it.
+    pub resource: String,
+    /// The object, as the API names it.
+    pub object: ObjectName,
+    /// Its uid.
+    pub uid: String,
+    /// The uids of what controls pods below it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub controllers: BTreeSet<String>,
+    /// How many pods run below it; absent while the object itself is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<usize>,
 }
 
 /// Whether something runs.
@@ -103,6 +129,9 @@ impl Track {
     /// Tells whether everything that the owner has now runs, and with it the sources that its
     /// resources found where the owner follows a branch.
     pub fn live(&self) -> Live {
+        if !self.is_alone() {
+            return Live::False;
+        }
         let owned = self.inputs().into_iter().filter_map(|input| input.live);
         let found = self.state.finders(Kind::Source);
         let found = found.into_iter().map(|name| {
@@ -114,13 +143,34 @@ impl Track {
         owned.chain(found).reduce(Live::and).unwrap_or_default()
     }
 
-    /// Takes note of the owner's generation if all of it is live.
+    /// Takes note of the owner's generation if all of it is live, and of none if it is not.
     ///
     /// Call it whenever the state or a rollout has changed.
     pub fn note_live(&mut self) {
-        if self.live() == Live::True {
-            self.live_generation = self.live_generation.max(Some(self.generation));
-        }
+        let is_live = self.live() == Live::True;
+        self.live_generation = is_live.then_some(self.generation);
+    }
+
+    /// Returns every object that ran something for this owner, or still does: what is not stamped any
+    /// more is among them.
+    pub fn has_run(&self) -> Vec<Retiring> {
+        let stamped = self.rollouts.iter();
+        let stamped = stamped.filter(|(_, rollout)| !rollout.controllers.is_empty());
+        let stamped = stamped.map(|(resource, rollout)| Retiring {
+            resource: resource.clone(),
+            object: rollout.object.clone(),
+            uid: rollout.uid.clone(),
+            controllers: rollout.controllers.clone(),
+            pods: None,
+        });
+        self.retiring.iter().cloned().chain(stamped).collect()
+    }
+
+    /// Tells whether nothing that this owner stamped before is still there: what runs has to be all
+    /// that runs, across objects too.
+    pub fn is_alone(&self) -> bool {
+        let alone = self.retiring.is_empty();
+        self.state.clauses().holds(Clause::Alone, alone)
     }
 
     /// Tells whether what has come so far runs in every target of an origin that has a last mile.
@@ -147,7 +197,12 @@ impl Track {
             Some(Stage::Done) => Some(Live::True),
             Some(Stage::Progressing { .. } | Stage::Failed { .. }) => Some(Live::False),
         });
-        judged.reduce(Live::and).unwrap_or_default()
+        let judged = judged.reduce(Live::and).unwrap_or_default();
+        if self.is_alone() {
+            judged
+        } else {
+            judged.and(Live::False)
+        }
     }
 
     /// Returns how far the last mile of a final resource is, if somebody looked since the resource
@@ -197,5 +252,18 @@ impl fmt::Display for Live {
             Self::False => "False",
             Self::Unknown => "Unknown",
         })
+    }
+}
+
+impl fmt::Display for Retiring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, pods, .. } = self;
+        match pods {
+            None => write!(f, "{object}, which nothing stamps any more, is still there"),
+            Some(pods) => write!(
+                f,
+                "{pods} pods of {object}, which nothing stamps any more, are still there"
+            ),
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! (the rules), `verdict` (the answers, and what they tell people).
 
 mod asked;
+mod contradiction;
 mod judging;
 mod settled;
 mod verdict;
@@ -16,7 +17,8 @@ mod wish;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::verdict::{Mend, Never, Position, Verdict};
+pub use self::contradiction::check;
+pub use self::verdict::{AtWork, Mend, Never, Position, Verdict};
 pub use self::wish::{NotAWish, Wish};
 
 use self::asked::Asked;
@@ -84,6 +86,9 @@ impl Waiter {
     pub fn look(&mut self, track: &Track) -> Verdict {
         if let Some(early) = self.is_early(track) {
             return early;
+        }
+        if let Some(never) = contradiction::on_path(&self.wishes, &track.state) {
+            return Verdict::Never(never);
         }
         let mut verdict = Verdict::Holds(Vec::new());
         for (wish, carried) in self.wishes.iter().zip(&mut self.carried) {

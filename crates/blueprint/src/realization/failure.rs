@@ -23,6 +23,8 @@ pub enum Failure {
         reason: String,
         /// Whether trying again cannot help before somebody changes what the account may do.
         is_forbidden: bool,
+        /// Whether the object can't be taken as it is, whoever writes it.
+        is_invalid: bool,
     },
     /// The stamped object does not give what it should.
     Unavailable(Unavailable),
@@ -45,6 +47,20 @@ impl Failure {
             | Self::Unavailable(_)
             | Self::NoHealthyRun
             | Self::NoSuchInput(_) => false,
+        }
+    }
+}
+
+impl Failure {
+    /// Tells whether nothing but a change of the owner, its blueprint or its template helps. What
+    /// else is in the way may pass: a template or a right that is missing may have been given a moment
+    /// ago, and the cluster may take later what it refuses now.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::NoTemplate(_) | Self::Stamp(_) | Self::NoSuchInput(_) => true,
+            Self::Rejected { is_invalid, .. } => *is_invalid,
+            Self::Unavailable(Unavailable::Failed(_)) => true,
+            Self::TemplateUnavailable(_) | Self::Unavailable(_) | Self::NoHealthyRun => false,
         }
     }
 }

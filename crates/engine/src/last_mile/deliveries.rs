@@ -78,6 +78,7 @@ impl Deliveries {
             uid: commit.uid().unwrap_or_default(),
             generation: commit.metadata.generation,
             stage,
+            ..Rollout::default()
         };
         Some(Judged { rollout, failure })
     }

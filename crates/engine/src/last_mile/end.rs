@@ -79,6 +79,17 @@ impl End {
         Self::Clear(rollout(object, Stage::None))
     }
 
+    /// Returns the uid of the object, where something may run below it.
+    pub(crate) fn uid(&self) -> Option<&str> {
+        match self {
+            Self::Known(object) | Self::Selected(object, _) | Self::Commit(object) => {
+                object.pointer("/metadata/uid")?.as_str()
+            }
+            Self::Run(run) => Some(&run.uid),
+            Self::Clear(rollout) => Some(&rollout.uid),
+        }
+    }
+
     fn selected(object: &Value, selector: &LiveSelector, observed: Option<i64>) -> Self {
         let (group, version) = match selector.api_version.split_once('/') {
             Some((group, version)) => (group, version),
@@ -117,19 +128,20 @@ impl Run {
             uid: self.uid.clone(),
             generation: None,
             stage,
+            ..Rollout::default()
         }
     }
 }
 
 /// Returns how far an object is.
 fn rollout(object: &Value, stage: Stage) -> Rollout {
-    let Object {
-        uid, generation, ..
-    } = Object::read(object);
+    let object = Object::read(object);
     Rollout {
-        uid,
-        generation,
+        object: object.object_name(),
+        uid: object.uid,
+        generation: object.generation,
         stage,
+        ..Rollout::default()
     }
 }
 

@@ -87,7 +87,10 @@ impl<'r> Round<'r> {
         }
         let (rollout, sets) = {
             let seen = self.miles.seen.lock();
-            let rollout = rollout::judge_across(&object, |it| seen.place(it), images);
+            let mut rollout = rollout::judge_across(&object, |it| seen.place(it), images);
+            let below = seen.place(&object.namespace);
+            let controllers = below.map(|below| below.controllers_below(&object.uid));
+            rollout.controllers = controllers.unwrap_or_default();
             let named = rollout::all_named(&object, |it| seen.place(it));
             let named = named.iter();
             let named = named.filter_map(|it| seen.place(&it.namespace)?.find(it));
@@ -214,6 +217,8 @@ impl Unready {
                 uid: object.uid.clone(),
                 generation: object.generation,
                 stage: Stage::Progressing { why },
+                object: object.object_name(),
+                ..Rollout::default()
             }),
         }
     }

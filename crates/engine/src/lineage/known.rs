@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use pathline_ledger::{Arrived, Change, Error, Ledger, OwnerRef};
 use pathline_lineage::track::Input;
-use pathline_lineage::{Derivation, Live, Track};
+use pathline_lineage::{Derivation, Live, Retiring, Track};
 
 use super::look::{Look, Versions};
 use super::shown::Shown;
@@ -27,6 +27,8 @@ pub(super) struct Known {
     /// Whether some of that is no longer kept.
     has_missed: bool,
     versions: Versions,
+    /// What ran when the owner was looked at last.
+    has_run: Option<Vec<Retiring>>,
     unrecorded: Unrecorded,
 }
 
@@ -46,6 +48,7 @@ impl Known {
             waiting: Vec::new(),
             has_missed: false,
             versions: Versions::new(),
+            has_run: None,
             unrecorded: Unrecorded::default(),
         }
     }
@@ -62,11 +65,20 @@ impl Known {
         for look in std::mem::take(&mut self.waiting) {
             is_new |= self.learn(&mut track, look);
         }
+        self.has_run = Some(track.has_run());
         if is_new {
             self.track = Some(Packed::new(&track));
         }
         self.record(ledger, &track).await?;
         Ok(Shown::of(&track, &self.owner.kind.to_lowercase()))
+    }
+
+    /// Returns what ran for the owner before, as the ledger has it the first time.
+    pub(super) async fn has_run(&self, ledger: &Ledger) -> Result<Vec<Retiring>, Error> {
+        match &self.has_run {
+            Some(has_run) => Ok(has_run.clone()),
+            None => Ok(self.recall(ledger).await?.has_run()),
+        }
     }
 
     /// Keeps a look until it can be taken in, unless it shows what the one before shows.
@@ -168,12 +180,15 @@ fn is_known(before: &Track, now: &Track) -> bool {
         rollouts,
         fixed,
         failures,
+        troubles,
+        retiring,
         live_generation,
     } = now;
     state.concludes_the_same(&before.state)
         && (generation, live_generation) == (&before.generation, &before.live_generation)
         && *marks == before.marks
-        && (rollouts, fixed, failures) == (&before.rollouts, &before.fixed, &before.failures)
+        && (rollouts, retiring, fixed) == (&before.rollouts, &before.retiring, &before.fixed)
+        && (failures, troubles) == (&before.failures, &before.troubles)
 }
 
 /// Returns what arrived, or went live, between two tracks.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
 use pathline_lineage::{
-    Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track, track,
+    Artifact, Chain, Derivation, Retiring, Rollout, Snapshot, State, Tracing, Track, track,
 };
 
 use super::readings::Readings;
@@ -21,6 +21,8 @@ pub(crate) struct Look {
     /// Why resources cannot go on until somebody changes something, by their names; why the owner
     /// itself cannot under the empty name.
     pub(crate) failures: BTreeMap<String, String>,
+    /// What is wrong with resources, whether or not it may pass, by their names.
+    pub(crate) troubles: BTreeMap<String, String>,
 }
 
 /// The path of an owner, and what was seen on it.
@@ -33,8 +35,12 @@ pub(crate) struct Path {
     fixed: BTreeMap<String, String>,
     /// By resource.
     sightings: Vec<(String, Sighting)>,
+    /// Resources of which nothing was seen, since their objects are not there.
+    absent: Vec<String>,
     /// How far the last miles are, by final resource.
     rollouts: BTreeMap<String, Rollout>,
+    /// What is not stamped any more, and is still there; none if nobody knows.
+    retiring: Option<Vec<Retiring>>,
     time: Timestamp,
 }
 
@@ -70,6 +76,19 @@ impl Path {
         self.chain.finals().map(|it| it.name.clone()).collect()
     }
 
+    /// Takes note that of what was not seen only these resources have an object.
+    pub(crate) fn lose_all_but(&mut self, there: &BTreeSet<String>) {
+        let is_seen = |name: &str| self.sightings.iter().any(|(seen, _)| seen == name);
+        let resources = self.chain.resources().iter().map(|it| &it.name);
+        let absent = resources.filter(|name| !is_seen(name) && !there.contains(*name));
+        self.absent = absent.cloned().collect();
+    }
+
+    /// Takes what is not stamped any more, and is still there.
+    pub(crate) fn retire(&mut self, retiring: Vec<Retiring>) {
+        self.retiring = Some(retiring);
+    }
+
     /// Takes how far the last miles of final resources are.
     pub(crate) fn roll_out(&mut self, rollouts: BTreeMap<String, Rollout>) {
         self.rollouts = rollouts;
@@ -90,7 +109,8 @@ impl Path {
         };
         (self.generation, &self.marks) == (other.generation, &other.marks)
             && (&self.chain, &self.own, &self.fixed) == (&other.chain, &other.own, &other.fixed)
-            && self.rollouts == other.rollouts
+            && (&self.rollouts, &self.retiring) == (&other.rollouts, &other.retiring)
+            && self.absent == other.absent
             && versions(self) == versions(other)
     }
 
@@ -115,7 +135,7 @@ impl Look {
             (None, None) => true,
             _ => false,
         };
-        same_path && self.failures == other.failures
+        same_path && (&self.failures, &self.troubles) == (&other.failures, &other.troubles)
     }
 
     /// Tells whether a track knows all this already.
@@ -129,14 +149,20 @@ impl Look {
                 && path.chain == *track.state.chain()
                 && path.own == *track.state.owner()
                 && path.rollouts == track.rollouts
+                && path
+                    .retiring
+                    .as_ref()
+                    .is_none_or(|it| *it == track.retiring)
+                && !path.absent.iter().any(|it| track.state.has_object(it))
                 && path.sightings.iter().all(is_seen)
         });
-        self.failures == track.failures && is_path_known
+        (&self.failures, &self.troubles) == (&track.failures, &track.troubles) && is_path_known
     }
 
     /// Takes the look into a track. Returns the derivations that came to be known.
     pub(super) fn feed(self, track: &mut Track, versions: &mut Versions) -> Vec<Derivation> {
         track.failures = self.failures;
+        track.troubles = self.troubles;
         let Some(path) = self.path else {
             return Vec::new();
         };
@@ -144,6 +170,9 @@ impl Look {
         track.marks = path.marks;
         track.fixed = path.fixed;
         track.rollouts = path.rollouts;
+        if let Some(retiring) = path.retiring {
+            track.retiring = retiring;
+        }
         let state = &mut track.state;
         if *state.chain() != path.chain {
             state.follow(path.chain);
@@ -152,6 +181,10 @@ impl Look {
         }
         if *state.owner() != path.own {
             state.own(path.own);
+        }
+        for resource in &path.absent {
+            state.lose(resource);
+            versions.remove(resource);
         }
         let mut derivations = Vec::new();
         for (resource, sighting) in path.sightings {

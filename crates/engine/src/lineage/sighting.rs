@@ -113,7 +113,7 @@ impl Subject<'_> {
             return self.through_runnable(source, output);
         }
         Some(Snapshot {
-            matched: self.matched.clone(),
+            matched: Some(self.matched.clone()),
             ..self.snapshot(source, output, Some(true))
         })
     }
@@ -129,6 +129,7 @@ impl Subject<'_> {
             observed: None,
             condition_observed: None,
             health: Health::True,
+            failed: None,
             inputs_id: Some(InputsId::read(made_from)),
             earlier: Vec::new(),
             ..self.snapshot(runnable, output, None)
@@ -147,7 +148,8 @@ impl Subject<'_> {
             condition_observed: health::condition_observed(rule, object),
             health: self.health(object, output.is_some()),
             held,
-            matched: BTreeSet::new(),
+            matched: None,
+            failed: health::terminal(rule, object, self.is_run()),
             inputs_id: inputs_id.map(InputsId::read),
             earlier: inputs_before::read(object),
             output,

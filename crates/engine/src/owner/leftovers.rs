@@ -3,9 +3,14 @@
 //! It is found by what the objects themselves say, through the watches: what was written by a Pathline
 //! that was killed before it could report is found too.
 
+use std::collections::BTreeSet;
+
 use kube::api::DynamicObject;
 use kube::{Client, ResourceExt};
 use pathline_blueprint::stamp::{LIFECYCLE_LABEL, RESOURCE_NAME_LABEL, TEMPLATE_ANNOTATION};
+
+use pathline_lineage::Retiring;
+use pathline_lineage::rollout::ObjectName;
 
 use super::news;
 use super::resource::Hold;
@@ -18,6 +23,8 @@ use crate::watches::{Kind, Mark, Watches};
 pub(super) struct Leftover {
     /// The resource that stamped it.
     pub(super) resource: String,
+    /// Whether it is being deleted already.
+    is_leaving: bool,
     kind: Kind,
     object: DynamicObject,
 }
@@ -30,21 +37,27 @@ pub(super) struct Removal {
     pub(super) failed: Vec<(String, calls::Error)>,
 }
 
-/// Returns every object that the owner of this uid controls and no resource holds.
-pub(super) async fn find(
-    watches: &Watches,
-    uid: &str,
-    hold: impl Fn(&str) -> Hold,
-) -> Vec<Leftover> {
-    let mut found = Vec::new();
+/// The objects of an owner.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Those that no resource holds.
+    pub(super) leftovers: Vec<Leftover>,
+    /// The resources of which some object is there.
+    pub(super) there: BTreeSet<String>,
+}
+
+/// Returns every object that the owner of this uid controls.
+pub(super) async fn find(watches: &Watches, uid: &str, hold: impl Fn(&str) -> Hold) -> Found {
+    let mut found = Found::default();
     for kind in watches.kinds(Mark::Resource) {
         for object in kind.controlled_by(uid).await {
             let resource = object.labels().get(RESOURCE_NAME_LABEL).cloned();
             let resource = resource.unwrap_or_default();
-            let is_leaving = object.metadata.deletion_timestamp.is_some();
-            if !is_leaving && !holds(&hold(&resource), &kind, &object) {
-                found.push(Leftover {
+            found.there.insert(resource.clone());
+            if !holds(&hold(&resource), &kind, &object) {
+                found.leftovers.push(Leftover {
                     resource,
+                    is_leaving: object.metadata.deletion_timestamp.is_some(),
                     kind: kind.clone(),
                     object,
                 });
@@ -57,7 +70,7 @@ pub(super) async fn find(
 /// Removes objects; what cannot be removed holds up nothing else.
 pub(super) async fn remove(client: &Client, leftovers: Vec<Leftover>) -> Removal {
     let mut removal = Removal::default();
-    for leftover in leftovers {
+    for leftover in leftovers.into_iter().filter(|it| !it.is_leaving) {
         let name = leftover.spell();
         match stamped::remove(client, &leftover.kind, &leftover.object).await {
             Ok(()) => removal.news.push(news::of_removal(&name)),
@@ -75,6 +88,22 @@ impl Leftover {
     /// Returns the object as people know it: `plural.group/name`.
     pub(super) fn spell(&self) -> String {
         format!("{}/{}", self.kind.resource_name(), self.object.name_any())
+    }
+
+    /// Returns it as lineage knows what is leaving.
+    pub(super) fn retiring(&self) -> Retiring {
+        let resource = &self.kind.resource;
+        Retiring {
+            resource: self.resource.clone(),
+            object: ObjectName {
+                api_version: resource.api_version.clone(),
+                kind: resource.kind.clone(),
+                namespace: self.object.namespace().unwrap_or_default(),
+                name: self.object.name_any(),
+            },
+            uid: self.object.uid().unwrap_or_default(),
+            ..Retiring::default()
+        }
     }
 
     /// Returns the template that stamped it, as `Kind/name`, if it says.

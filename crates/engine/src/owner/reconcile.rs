@@ -1,6 +1,6 @@
 //! One look at one owner: choose, realize, clean up, report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -18,7 +18,7 @@ use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
 use pathline_lineage::{Kind, Rollout};
 
-use super::leftovers::{self, Leftover, Removal};
+use super::leftovers::{self, Found, Leftover, Removal};
 use super::realize;
 use super::resource::{Hold, Made, Run};
 use super::status::Status;
@@ -47,7 +47,8 @@ impl Loop {
             now: Time(Timestamp::now()),
             news: Vec::new(),
             path: None,
-            outdated: BTreeSet::new(),
+            failures: BTreeMap::new(),
+            troubles: BTreeMap::new(),
         };
         let outcome = pass.advance().await;
         let outcome = outcome.and(pass.tell_lineage().await);
@@ -73,8 +74,10 @@ struct Pass<'p> {
     news: Vec<News>,
     /// The path and what was seen on it, if the look got that far.
     path: Option<lineage::Path>,
-    /// Resources whose objects do not report about what was written last.
-    outdated: BTreeSet<String>,
+    /// Why resources cannot go on until somebody changes something.
+    failures: BTreeMap<String, String>,
+    /// What is wrong with resources, whether or not it may pass.
+    troubles: BTreeMap<String, String>,
 }
 
 impl Pass<'_> {
@@ -159,8 +162,9 @@ impl Pass<'_> {
         });
         let sightings = sightings.collect();
         let mut path = lineage::Path::new(self.owner, &readings, sightings, self.now.0);
-        let (rollouts, judged) = self.last_miles(&path, &made).await;
-        path.roll_out(rollouts);
+        let found = self.stamped_before(&made).await;
+        path.lose_all_but(&found.there);
+        let judged = self.last_miles(&mut path, &made, &found.leftovers).await;
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
@@ -170,8 +174,7 @@ impl Pass<'_> {
         }
         let resources: Vec<Realization> =
             made.iter().map(|made| made.realization.clone()).collect();
-        let outdated = resources.iter().filter(|it| !it.is_observed);
-        self.outdated = outdated.map(|it| it.resource.clone()).collect();
+        self.note_troubles(&blueprint.name, &resources);
         self.conclude(&Happened::Realized {
             blueprint: &blueprint.name,
             resources: &resources,
@@ -179,7 +182,7 @@ impl Pass<'_> {
         self.status
             .replace_resources(&blueprint.name, resources.iter(), &self.now);
         let mut removal = self
-            .clean_up(client, blueprint, &steps, &made, &resources)
+            .clean_up(client, blueprint, &steps, &resources, found.leftovers)
             .await;
         let unpruned = |made: Made| Some((made.realization.resource, made.unpruned?));
         removal.failed.extend(made.into_iter().filter_map(unpruned));
@@ -187,19 +190,42 @@ impl Pass<'_> {
         first_to_retry(&resources).map_or(outcome.and(judged), Err)
     }
 
-    /// Judges the last miles of what is final on a path. An error is what must be tried again.
+    /// Notes what is wrong with resources, and which of that cannot pass by itself.
+    fn note_troubles(&mut self, blueprint: &str, resources: &[Realization]) {
+        let named = |told: fn(&Realization, &str) -> Option<String>| {
+            let told = resources
+                .iter()
+                .filter_map(|it| Some((it.resource.clone(), told(it, blueprint)?)));
+            told.collect()
+        };
+        self.failures = named(Realization::failure);
+        self.troubles = named(Realization::trouble);
+    }
+
+    /// Returns what the owner stamped so far, as far as it is still there.
+    async fn stamped_before(&self, made: &[Made]) -> Found {
+        let hold = |name: &str| {
+            let holder = made.iter().find(|made| made.realization.resource == name);
+            holder.map_or(Hold::Nothing, |made| made.hold.clone())
+        };
+        self.find(hold).await
+    }
+
+    /// Judges the last miles of what is final on a path, and what is left of former ones. An error is
+    /// what must be tried again.
     async fn last_miles(
         &self,
-        path: &lineage::Path,
+        path: &mut lineage::Path,
         made: &[Made],
-    ) -> (BTreeMap<String, Rollout>, Result<(), Error>) {
+        leftovers: &[Leftover],
+    ) -> Result<(), Error> {
         let finals = path.finals();
         let products = made.iter().filter_map(|made| made.product.as_ref());
         let images = products.filter(|product| product.artifact.kind() == Kind::Image);
         let images: Vec<String> = images
             .map(|product| product.artifact.shown().to_owned())
             .collect();
-        let mut rollouts = BTreeMap::new();
+        let mut rollouts: BTreeMap<String, Rollout> = BTreeMap::new();
         let mut round = self.this.context.last_miles.round(self.owner);
         for made in made {
             let resource = &made.realization.resource;
@@ -210,7 +236,14 @@ impl Pass<'_> {
                 rollouts.insert(resource.clone(), rollout);
             }
         }
-        (rollouts, round.end().map_err(Error::LastMile))
+        let left = leftovers.iter().map(Leftover::retiring).collect();
+        let stamped = made.iter().filter_map(|made| made.end.as_ref()?.uid());
+        let stamped = stamped.map(str::to_owned).collect();
+        if let Some(has_run) = self.this.context.lineage.has_run(self.owner).await {
+            path.retire(round.retiring(left, has_run, &stamped).await);
+        }
+        path.roll_out(rollouts);
+        round.end().map_err(Error::LastMile)
     }
 
     /// Removes what nothing stamps any more, as far as it is time.
@@ -219,14 +252,9 @@ impl Pass<'_> {
         client: &Client,
         blueprint: &Blueprint,
         steps: &[Step],
-        made: &[Made],
         resources: &[Realization],
+        leftovers: Vec<Leftover>,
     ) -> Removal {
-        let hold = |name: &str| {
-            let holder = made.iter().find(|made| made.realization.resource == name);
-            holder.map_or(Hold::Nothing, |made| made.hold.clone())
-        };
-        let leftovers = self.leftovers(hold).await;
         if !blueprint.is_multi_path() {
             self.status.path.clear();
             return leftovers::remove(client, leftovers).await;
@@ -275,7 +303,7 @@ impl Pass<'_> {
         if !is_certain || !self.this.context.catalogue.is_readable(self.owner.kind) {
             return Ok(());
         }
-        let leftovers = self.leftovers(|_| Hold::Nothing).await;
+        let leftovers = self.find(|_| Hold::Nothing).await.leftovers;
         self.path = Some(lineage::Path::none(self.owner));
         self.status.resources.clear();
         self.status.path.clear();
@@ -284,7 +312,7 @@ impl Pass<'_> {
 
     /// Removes the objects whose template does not exist any more; the others stay as they are.
     async fn without_templates(&mut self, blueprint: &Blueprint) -> Result<(), Error> {
-        let mut leftovers = self.leftovers(|_| Hold::Nothing).await;
+        let mut leftovers = self.find(|_| Hold::Nothing).await.leftovers;
         let catalogue = &self.this.context.catalogue;
         leftovers.retain(|leftover| {
             let template = leftover.template().and_then(read_template);
@@ -311,8 +339,8 @@ impl Pass<'_> {
         self.conclude_removal(removal)
     }
 
-    /// Returns what the owner stamped and `hold` does not keep.
-    async fn leftovers(&self, hold: impl Fn(&str) -> Hold) -> Vec<Leftover> {
+    /// Returns what the owner stamped, and what of it `hold` does not keep.
+    async fn find(&self, hold: impl Fn(&str) -> Hold) -> Found {
         let watches = &self.this.context.watches;
         let reported = &self.status.before().resources;
         for reference in reported
@@ -339,11 +367,15 @@ impl Pass<'_> {
     /// Writes down what the look found, so that the status may show it.
     async fn tell_lineage(&mut self) -> Result<(), Error> {
         let path = self.path.take();
-        let mut failures = self.status.failures(&self.outdated);
+        let mut failures = std::mem::take(&mut self.failures);
         if path.as_ref().is_none_or(lineage::Path::is_empty) {
             failures.extend(self.status.failure().map(|why| (String::new(), why)));
         }
-        let look = Look { path, failures };
+        let look = Look {
+            path,
+            failures,
+            troubles: std::mem::take(&mut self.troubles),
+        };
         let lineage = &self.this.context.lineage;
         let shown = lineage
             .take_in(self.owner, look)

@@ -212,6 +212,7 @@ impl Run<'_> {
                     object: format!("{}/{name}", self.owner.namespace),
                     reason: error.to_string(),
                     is_forbidden: error.is_forbidden(),
+                    is_invalid: error.is_invalid(),
                 };
                 Made {
                     is_unauthenticated: error.is_unauthenticated(),
@@ -323,6 +324,7 @@ fn read(
     Realization {
         health: health::judge(rule, template.kind(), Some(object), output.is_some()),
         is_observed: health::is_observed(object),
+        failed: health::terminal(rule, object, template.lifecycle != Lifecycle::Mutable),
         stamped: Some(written.stamped.reference.clone()),
         output,
         ..blank(resource, &selected.inputs, None, outcome)
@@ -345,5 +347,6 @@ pub(super) fn blank(
         output: None,
         health: health::unknown(),
         is_observed: true,
+        failed: None,
     }
 }

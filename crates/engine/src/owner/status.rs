@@ -1,7 +1,5 @@
 //! What an owner reports, written only when it changed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{DynamicObject, PostParams};
 use kube::{Api, Client, ResourceExt};
@@ -136,22 +134,6 @@ impl Status {
     /// Shows what is known of the lineage.
     pub(super) fn show(&mut self, lineage: Shown) {
         self.lineage = lineage;
-    }
-
-    /// Returns why resources cannot go on until somebody changes something. What the objects of
-    /// `outdated` ones report is not about what was written last.
-    pub(super) fn failures(&self, outdated: &BTreeSet<String>) -> BTreeMap<String, String> {
-        let failure = |resource: &ResourceStatus| {
-            let is_outdated = outdated.contains(&resource.name);
-            let mut conditions = resource.conditions.iter();
-            let failed = conditions.find(|condition| {
-                condition.status == ConditionStatus::False
-                    && (condition.r#type == "ResourceSubmitted"
-                        || condition.r#type == "Healthy" && !is_outdated)
-            });
-            failed.map(|failed| (resource.name.clone(), words(failed)))
-        };
-        self.resources.iter().filter_map(failure).collect()
     }
 
     /// Returns why the owner itself cannot go on.

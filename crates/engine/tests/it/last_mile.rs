@@ -7,6 +7,7 @@
 
 mod across_git;
 mod applied;
+mod former;
 mod images;
 mod many_pods;
 mod revisions;
@@ -54,6 +55,8 @@ on_a_real_cluster![
     rollouts::deployment_is_live_when_only_new_pods_run_and_fails_when_they_crash,
     rollouts::pod_that_is_still_being_deleted_keeps_the_new_ones_from_being_live,
     rollouts::nothing_is_live_at_scale_zero_or_after_its_deadline,
+    former::point_3_pods_of_a_former_deployment_keep_the_new_one_from_being_live,
+    former::point_3_former_deployment_with_a_finalizer_keeps_the_new_one_from_being_live,
     revisions::stateful_set_is_live_after_its_last_pod_and_not_before,
     revisions::daemon_set_is_live_after_its_last_pod_and_not_before,
     revisions::daemon_set_is_not_live_by_old_pods_that_are_seen_late,

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use super::controller::Controller;
+use super::made_again;
+use super::object::Object;
 use super::waits;
 use super::world::{Part, World};
 use crate::artifact::{Artifact, ArtifactId};
@@ -75,7 +77,11 @@ pub(super) fn really_arrived(
         let made = world.state.current(&target.name);
         let output = made.and_then(|it| it.output.as_ref()).map(Artifact::id);
         let part = index_of(world, &target.name);
-        let really = output.is_some_and(|it| goes_back(world, part, it, origin, value.id()));
+        let really = if world.parts[part].controller.correlates() {
+            says_so(world, part, origin, value.id())
+        } else {
+            output.is_some_and(|it| goes_back(world, part, it, origin, value.id()))
+        };
         if !really {
             let target = &target.name;
             return Err(Fault(format!("{origin} has not arrived in {target}")));
@@ -84,10 +90,22 @@ pub(super) fn really_arrived(
     Ok(())
 }
 
+/// Tells whether an object said, when Pathline looked last, that it uses a value on all ways.
+fn says_so(world: &World, part: usize, origin: &Origin, value: ArtifactId) -> bool {
+    let seen = world.parts[part].seen.as_ref();
+    let reached = world.state.chain().reached_by(origin);
+    seen.is_some_and(|seen| {
+        let fields: Vec<_> = seen.status.used.clone().into_iter().collect();
+        fields
+            .iter()
+            .all(|field| agrees(world, &reached, field, origin, value))
+    })
+}
+
 /// Tells whether everything that a part makes can be proven, sooner or later.
 pub(super) fn is_certain(part: &Part) -> bool {
     let all_named = part.named.len() == part.params.len() + part.upstream.len();
-    let rules = part.controller != Controller::Correlated || all_named;
+    let rules = !part.controller.correlates() || all_named;
     part.controller.is_provable()
         && rules
         && !part.disputed
@@ -147,15 +165,29 @@ fn goes_back(
     value: ArtifactId,
 ) -> bool {
     let reached = world.state.chain().reached_by(origin);
-    let agrees = |(input, id): &(Origin, ArtifactId)| match input {
+    let mut truths = world.truth.of(part, output);
+    truths.any(|fields| {
+        fields
+            .iter()
+            .all(|field| agrees(world, &reached, field, origin, value))
+    })
+}
+
+/// Tells whether a field is the value of an origin, or was made from it, if it is on the way.
+fn agrees(
+    world: &World,
+    reached: &BTreeSet<&str>,
+    (input, id): &(Origin, ArtifactId),
+    origin: &Origin,
+    value: ArtifactId,
+) -> bool {
+    match input {
         _ if input == origin => *id == value,
         Origin::Resource(name) if reached.contains(name.as_str()) => {
             goes_back(world, index_of(world, name), *id, origin, value)
         }
         _ => true,
-    };
-    let mut truths = world.truth.of(part, output);
-    truths.any(|fields| fields.iter().all(agrees))
+    }
 }
 
 /// Checks that what well-behaved controllers made is proven once everything has settled.
@@ -165,8 +197,12 @@ pub(super) fn settled(world: &mut World, counts: &mut Counts) -> Result<(), Faul
         let last = part.objects.last();
         let failed_run = part.controller == Controller::Runs
             && last.is_some_and(|run| run.status.health != Health::True);
+        let failed = failed_run || last.is_some_and(Object::has_failed);
         let made = world.state.current(&part.name);
-        if failed_run || !part.upstream.iter().all(|it| !doubtful.contains(it)) {
+        if failed
+            || made_again::is_unsaid(part)
+            || !part.upstream.iter().all(|it| !doubtful.contains(it))
+        {
             doubtful.insert(index);
         }
         if made.is_none() && doubtful.contains(&index) {
@@ -182,12 +218,12 @@ pub(super) fn settled(world: &mut World, counts: &mut Counts) -> Result<(), Faul
             // A rule compares with the last apply: it is silent on what a new template reads no more.
             let applied = last.is_some_and(|it| it.spec.contains_key(*origin));
             let compared = applied && part.named.contains(*origin);
-            (part.controller != Controller::Correlated || compared) && !edge.artifact.is_mutable()
+            (!part.controller.correlates() || compared) && !edge.artifact.is_mutable()
         };
         // Whoever wrote last has the last word where no apply can follow: an upstream made nothing.
         assert!(part.is_as_applied() || world.inputs(index).is_none());
         let provable =
-            part.controller.is_provable() && !part.disputed && !failed_run && part.is_as_applied();
+            part.controller.is_provable() && !part.disputed && !failed && part.is_as_applied();
         let certain: Vec<_> = made.from.iter().filter(certain).collect();
         let assumed = certain.iter().find(|(_, edge)| !edge.evidence.is_proof());
         if let Some((origin, _)) = assumed.filter(|_| provable) {
@@ -220,7 +256,7 @@ fn arrived(world: &World) -> Result<(), Fault> {
     Ok(())
 }
 
-fn index_of(world: &World, name: &str) -> usize {
+pub(super) fn index_of(world: &World, name: &str) -> usize {
     let found = world.parts.iter().position(|part| part.name == name);
     found.expect("it is on the path")
 }

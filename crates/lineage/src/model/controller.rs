@@ -22,8 +22,10 @@ pub(super) enum Controller {
     Failing,
     /// Its health and its output come and go.
     Flapping,
-    /// Reports which value of an input it used.
+    /// Reports which value of an input it used, and nothing else.
     Correlated,
+    /// The same, and notes the generation before it works; skips what was applied in between.
+    Matching,
     /// No controller: the output is a field that was applied.
     Applied,
     /// Silent, and hands its upstream's output on.
@@ -34,7 +36,7 @@ pub(super) enum Controller {
     PassesThrough,
 }
 
-pub(super) const CONTROLLERS: [Controller; 13] = [
+pub(super) const CONTROLLERS: [Controller; 14] = [
     Controller::Honest,
     Controller::HonestCondition,
     Controller::SelfStarting,
@@ -44,6 +46,7 @@ pub(super) const CONTROLLERS: [Controller; 13] = [
     Controller::Failing,
     Controller::Flapping,
     Controller::Correlated,
+    Controller::Matching,
     Controller::Applied,
     Controller::HandsOn,
     Controller::Runs,
@@ -57,7 +60,7 @@ impl Controller {
             Self::Honest | Self::SelfStarting | Self::Presumed | Self::Failing | Self::Flapping => {
                 Trust::Declared
             }
-            Self::HonestCondition | Self::Lagging => Trust::Condition,
+            Self::HonestCondition | Self::Lagging | Self::Matching => Trust::Condition,
             Self::Silent
             | Self::Correlated
             | Self::Applied
@@ -79,6 +82,11 @@ impl Controller {
         )
     }
 
+    /// Tells whether it says which values it used.
+    pub(super) fn correlates(self) -> bool {
+        matches!(self, Self::Correlated | Self::Matching)
+    }
+
     /// Tells whether what it made is proven once everything has settled.
     pub(super) fn is_provable(self) -> bool {
         match self {
@@ -88,6 +96,7 @@ impl Controller {
             | Self::Failing
             | Self::Flapping
             | Self::Correlated
+            | Self::Matching
             | Self::Applied
             | Self::Runs
             | Self::PassesThrough => true,

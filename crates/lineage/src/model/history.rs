@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::check::{self, Counts, Fault};
 use super::controller::Controller;
 use super::object::{self, Held, Object, Status};
-use super::waits;
 use super::world::{PARAMS, World};
+use super::{clients, waits};
 use crate::artifact::Artifact;
 use crate::clauses::Clause;
 use crate::origin::Origin;
@@ -59,6 +59,7 @@ fn check(world: &mut World, step: usize, checks: Checks, counts: &mut Counts) ->
     }
     if checks != Checks::Proofs {
         counts.awaited += waits::told(world, step)?;
+        counts.awaited += clients::look(world)?;
     }
     Ok(())
 }
@@ -84,6 +85,7 @@ impl World {
             94..96 => self.replace(part),
             96..98 => self.restart(dropped),
             98 if self.annotated => self.lose_or_find_ledger(),
+            99 if self.dice.chance(50) => self.leave_or_reap(),
             _ => {
                 let it = &mut self.parts[part];
                 it.second_template = !it.second_template && it.params.len() > 1;
@@ -94,6 +96,7 @@ impl World {
     /// Everything is applied, made and seen, and nothing else happens.
     fn settle(&mut self) {
         self.calm = true;
+        self.retiring.clear();
         for _ in 0..=self.parts.len() {
             for part in 0..self.parts.len() {
                 self.reconcile(part, false);
@@ -135,8 +138,8 @@ impl World {
             self.tell(|| format!("r{part} crash after applying {inputs:?} as {object:?}"));
             return;
         }
-        it.recorded = Some(inputs.clone());
         let object = it.objects.last().expect("it was applied").clone();
+        it.remember(&object, &inputs);
         it.pending.push_back(object.clone());
         let stamp = Stamp {
             template: it.template(),
@@ -317,5 +320,6 @@ fn new_object(uid: String, spec: Held, metadata: Held, inputs_id: InputsId) -> O
         },
         work: None,
         old_work: None,
+        used_before: Held::new(),
     }
 }

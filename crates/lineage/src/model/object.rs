@@ -30,6 +30,8 @@ pub(super) struct Object {
     pub(super) work: Option<(i64, Held)>,
     /// What is left of work that was started for an older generation.
     pub(super) old_work: Option<Held>,
+    /// The fields that it used before.
+    pub(super) used_before: Held,
 }
 
 /// What an object reports.
@@ -39,6 +41,8 @@ pub(super) struct Status {
     pub(super) condition_observed: Option<i64>,
     pub(super) health: Health,
     pub(super) output: Option<Artifact>,
+    /// Why it will get no further at its generation.
+    pub(super) failed: Option<String>,
     /// The values that it says it used.
     pub(super) used: Held,
     /// The generation that the output was made of.
@@ -76,6 +80,11 @@ impl Object {
     pub(super) fn raise(&mut self) {
         self.generation += 1;
         self.earlier.clear();
+    }
+
+    /// Tells whether it says that it will get no further at its generation.
+    pub(super) fn has_failed(&self) -> bool {
+        self.status.failed.is_some() && self.status.observed == Some(self.generation)
     }
 
     pub(super) fn fields(&self) -> Held {

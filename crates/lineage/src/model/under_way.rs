@@ -66,14 +66,27 @@ fn is_done(world: &World, part: &Part, object: &Object) -> bool {
     match part.controller {
         Controller::Applied | Controller::PassesThrough => true,
         Controller::Runs => status.done.is_some() && well,
-        Controller::Correlated => {
+        Controller::Correlated | Controller::Matching => {
             let used = |origin: &Origin| status.used.get(origin) == object.spec.get(origin);
             !missed && part.named.iter().all(used)
         }
-        Controller::HandsOn => !missed && !is_handed_on_late(world, part, object),
-        Controller::Silent | Controller::Lagging | Controller::Presumed => !missed,
+        Controller::HandsOn => {
+            !missed && shows_work(part, object) && !is_handed_on_late(world, part, object)
+        }
+        Controller::Silent | Controller::Lagging | Controller::Presumed => {
+            !missed && shows_work(part, object)
+        }
         _ => !missed && well && status.observed == Some(object.generation),
     }
+}
+
+/// Tells whether the work on the last apply is done, or has changed at least what is shown. A
+/// generation that was noted before the work began says nothing.
+fn shows_work(part: &Part, object: &Object) -> bool {
+    let output = object.status.output.as_ref().map(Artifact::id);
+    // Without an output, and without the knowledge that there will be one, it is taken for a sink.
+    let seems_sink = output.is_none() && !part.emits;
+    seems_sink || object.status.done == Some(object.generation) || output != part.shown_before
 }
 
 /// Tells whether what handed its input on before has not done so with the last one.

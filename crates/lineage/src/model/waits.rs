@@ -1,16 +1,18 @@
 //! What those who wait are told, compared with the truth.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{self, Fault};
+use super::controller::Controller;
 use super::object::Object;
-use super::under_way;
-use super::world::{PARAMS, Part, World};
-use crate::artifact::Artifact;
+use super::world::{PARAMS, Part, VALUES, World};
+use super::{made_again, under_way};
+use crate::artifact::{Artifact, ArtifactId};
 use crate::origin::Origin;
-use crate::snapshot::Health;
+use crate::rollout::{Rollout, Stage};
 use crate::track::Track;
 use crate::wait::{self, Never, Options, Verdict, Wish};
+use serde_json::json;
 
 /// What those who wait, or have waited, asked for and were told.
 #[derive(Debug, Default)]
@@ -19,6 +21,8 @@ pub(super) struct Waiting {
     former: BTreeMap<&'static str, Artifact>,
     /// What somebody was told to be superseded, and the owner has not had since.
     gone: Vec<(&'static str, Artifact)>,
+    /// Every value that the owner ever had, by param.
+    pub(super) had: BTreeMap<&'static str, BTreeSet<ArtifactId>>,
 }
 
 impl Waiting {
@@ -29,6 +33,7 @@ impl Waiting {
 
     /// Takes note that the owner has another value.
     pub(super) fn changed(&mut self, name: &'static str, before: Option<Artifact>, now: &Artifact) {
+        self.had.entry(name).or_default().insert(now.id());
         self.gone
             .retain(|(param, value)| (*param, value) != (name, now));
         if let Some(before) = before {
@@ -42,24 +47,31 @@ impl Waiting {
 /// that what the owner has now has arrived.
 pub(super) fn told(world: &mut World, step: usize) -> Result<u64, Fault> {
     former(world, step)?;
+    never_had(world, step)?;
     let mut asked = wishes(world);
     let wishes = asked.swap_remove(step % asked.len());
-    let verdict = judge(world, &wishes);
-    match &verdict {
-        Verdict::Holds(_) => holds(world, &wishes).map(|()| 1),
+    let verdict = judge(world, &wishes, step.is_multiple_of(3));
+    answered(world, &wishes, &verdict)
+}
+
+/// Checks an answer to somebody who waits for what the owner has now; returns how often somebody was
+/// told that it has arrived.
+pub(super) fn answered(world: &World, wishes: &[Wish], verdict: &Verdict) -> Result<u64, Fault> {
+    match verdict {
+        Verdict::Holds(_) => holds(world, wishes).map(|()| 1),
         Verdict::Never(Never::Superseded { .. } | Never::NotOnPath { .. }) => {
-            Err(fault(&wishes, &verdict, "is what the owner has now"))
+            Err(fault(wishes, verdict, "is what the owner has now"))
         }
         Verdict::Never(Never::Failed { resource, .. }) if !has_failed(world, resource) => {
-            Err(fault(&wishes, &verdict, "has not failed"))
+            Err(fault(wishes, verdict, "has not failed"))
         }
         Verdict::Unproven(_) if world.parts.iter().all(|it| will_be_proven(world, it)) => {
-            Err(fault(&wishes, &verdict, "will be proven"))
+            Err(fault(wishes, verdict, "will be proven"))
         }
         Verdict::Unproven(_) => match under_way::first(world) {
             Some(part) => {
                 let truth = format!("waits for {} ({:?})", part.name, part.controller);
-                Err(fault(&wishes, &verdict, &truth))
+                Err(fault(wishes, verdict, &truth))
             }
             None => Ok(0),
         },
@@ -77,7 +89,7 @@ fn former(world: &mut World, step: usize) -> Result<(), Fault> {
         return Ok(());
     }
     let wishes = [wish(name, &value)];
-    let verdict = judge(world, &wishes);
+    let verdict = judge(world, &wishes, false);
     let told_gone = world.waiting.gone.contains(&(name, value.clone()));
     match verdict {
         Verdict::Holds(_) if told_gone => Err(fault(&wishes, &verdict, "was told to be gone")),
@@ -94,7 +106,7 @@ fn former(world: &mut World, step: usize) -> Result<(), Fault> {
 
 /// Checks that what well-behaved controllers have settled ends every waiting.
 pub(super) fn ended(world: &mut World) -> Result<(), Fault> {
-    let verdict = judge(world, &[Wish::Current]);
+    let verdict = judge(world, &[Wish::Current], true);
     match verdict {
         Verdict::Holds(_) => Ok(()),
         other => Err(fault(&[Wish::Current], &other, "has arrived")),
@@ -127,10 +139,7 @@ fn will_be_proven(world: &World, part: &Part) -> bool {
 fn has_failed(world: &World, resource: &str) -> bool {
     let part = world.parts.iter().find(|it| it.name == resource);
     let seen = part.and_then(|part| Some((part, part.seen.as_ref()?)));
-    seen.is_some_and(|(part, seen)| {
-        let reported = !part.controller.reports() || seen.status.observed == Some(seen.generation);
-        seen.status.health == Health::False && reported
-    })
+    seen.is_some_and(|(_, seen)| seen.has_failed())
 }
 
 /// Each param for itself, and all of them together.
@@ -142,24 +151,70 @@ fn wishes(world: &World) -> Vec<Vec<Wish>> {
     each.chain([vec![Wish::Current]]).collect()
 }
 
-fn wish(name: &str, value: &Artifact) -> Wish {
+pub(super) fn wish(name: &str, value: &Artifact) -> Wish {
     let wish = format!("{name}={}", value.shown());
     wish.parse().expect("a wish")
 }
 
-fn judge(world: &mut World, wishes: &[Wish]) -> Verdict {
-    let mut track = Track {
-        generation: world.looked,
-        state: std::mem::take(&mut world.state),
-        ..Track::default()
-    };
+fn judge(world: &mut World, wishes: &[Wish], live: bool) -> Verdict {
     let options = Options {
+        live: live && has_last_miles(world),
         since_generation: Some(world.generation),
         ..Options::default()
     };
-    let verdict = wait::judge(&track, wishes, options);
+    on_track(world, |track| wait::judge(track, wishes, options))
+}
+
+/// Tells whether something runs below all that is final.
+fn has_last_miles(world: &World) -> bool {
+    let mut finals = world.state.chain().finals();
+    finals.all(|it| {
+        let part = &world.parts[check::index_of(world, &it.name)];
+        part.controller != Controller::PassesThrough
+    })
+}
+
+/// Asks what is known now; all that was made is rolled out.
+pub(super) fn on_track<T>(world: &mut World, ask: impl FnOnce(&Track) -> T) -> T {
+    let finals = world.state.chain().finals();
+    let rollouts = finals.filter_map(|it| {
+        let made = world.state.current(&it.name)?;
+        let rollout = Rollout {
+            uid: made.uid.clone(),
+            generation: made.generation,
+            stage: Stage::Done,
+            ..Rollout::default()
+        };
+        Some((it.name.clone(), rollout))
+    });
+    let mut track = Track {
+        rollouts: rollouts.collect(),
+        generation: world.looked,
+        retiring: world.retiring.clone(),
+        state: std::mem::take(&mut world.state),
+        ..Track::default()
+    };
+    let answer = ask(&track);
     world.state = std::mem::take(&mut track.state);
-    verdict
+    answer
+}
+
+/// Checks that nobody is told that a value is gone which was never there.
+fn never_had(world: &mut World, step: usize) -> Result<(), Fault> {
+    let name = PARAMS[step % PARAMS.len()];
+    let had = world.waiting.had.get(name).cloned().unwrap_or_default();
+    let values = VALUES.map(|value| Artifact::param(name, &json!(value)));
+    let Some(value) = values.into_iter().find(|it| !had.contains(&it.id())) else {
+        return Ok(());
+    };
+    let wishes = [wish(name, &value)];
+    match judge(world, &wishes, false) {
+        Verdict::Waiting(_) => Ok(()),
+        verdict @ Verdict::Never(Never::Unused { .. } | Never::Failed { .. }) => {
+            answered(world, &wishes, &verdict).map(drop)
+        }
+        verdict => Err(fault(&wishes, &verdict, "is still to come")),
+    }
 }
 
 fn holds(world: &World, wishes: &[Wish]) -> Result<(), Fault> {
@@ -170,12 +225,14 @@ fn holds(world: &World, wishes: &[Wish]) -> Result<(), Fault> {
             .any(|it| *it == Wish::Current || it.to_string().starts_with(&named))
     };
     for (name, value) in world.owner.iter().filter(|(name, _)| asked(name)) {
-        check::really_arrived(world, &Origin::owner(*name), value)?;
+        let origin = Origin::owner(*name);
+        check::really_arrived(world, &origin, value)?;
+        made_again::check(world, &origin)?;
     }
     Ok(())
 }
 
-fn fault(wishes: &[Wish], verdict: &Verdict, truth: &str) -> Fault {
+pub(super) fn fault(wishes: &[Wish], verdict: &Verdict, truth: &str) -> Fault {
     Fault::new(format!(
         "{wishes:?} {truth}, and who waits is told {verdict:?}"
     ))

@@ -59,6 +59,8 @@ impl World {
                 object.old_work = Some(fields);
                 self.begin(object);
             }
+            // Nobody retries what has failed for good.
+            None if object.has_failed() => {}
             None if object.status.done != Some(object.generation) => self.begin(object),
             None if controller == Controller::Flapping => {
                 let says_so = self.dice.chance(50);
@@ -87,9 +89,12 @@ impl World {
         object.status.condition_observed = generation;
         if controller == Controller::Failing && !self.calm && self.dice.chance(40) {
             object.status.health = Health::False;
+            let for_good = self.dice.chance(40);
+            object.status.failed = for_good.then(|| "it failed for good".to_owned());
             return;
         }
         let output = self.make(part, fields);
+        object.status.failed = None;
         object.old_work = None;
         object.status.health = Health::True;
         object.status.made = Some(output.clone());
@@ -114,7 +119,10 @@ impl World {
 
     /// A controller whose word on generations is worth nothing.
     fn mumble(&mut self, part: usize, controller: Controller, object: &mut Object) {
-        let reports = matches!(controller, Controller::Lagging | Controller::Presumed);
+        let reports = matches!(
+            controller,
+            Controller::Lagging | Controller::Presumed | Controller::Matching
+        );
         object.status.health = if controller == Controller::Presumed {
             Health::Presumed
         } else {
@@ -122,16 +130,33 @@ impl World {
         };
         match object.work.take() {
             Some((generation, fields)) => {
-                object.status.output = Some(self.make(part, &fields));
-                object.status.used = fields;
+                self.use_fields(part, object, fields);
                 object.status.done = Some(generation);
             }
             None if object.status.done != Some(object.generation) => {
                 object.work = Some((object.generation, object.fields()));
                 object.status.observed = reports.then_some(object.generation);
             }
+            None if controller.correlates() => self.roll_back_or_on(part, object),
             None => {}
         }
+    }
+
+    /// A controller that says what it uses goes back to what it used before, or on again: nothing
+    /// but its status tells.
+    fn roll_back_or_on(&mut self, part: usize, object: &mut Object) {
+        let is_back = object.status.used != object.fields();
+        if is_back {
+            self.use_fields(part, object, object.fields());
+        } else if !self.calm && self.dice.chance(25) && !object.used_before.is_empty() {
+            self.use_fields(part, object, object.used_before.clone());
+        }
+    }
+
+    fn use_fields(&mut self, part: usize, object: &mut Object, fields: Held) {
+        let output = self.make(part, &fields);
+        object.status.output = Some(output).filter(|_| !self.parts[part].sink);
+        object.used_before = std::mem::replace(&mut object.status.used, fields);
     }
 }
 

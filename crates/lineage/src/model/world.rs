@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::clients::Client;
 use super::controller::{CONTROLLERS, Controller};
 use super::dice::Dice;
 use super::object::{self, Held, Object, Truth};
@@ -17,10 +18,11 @@ use crate::snapshot::Snapshot;
 use crate::stamp::{Inputs, Template};
 use crate::state::State;
 use crate::tracing::Tracing;
+use crate::track::Retiring;
 
 /// The owner's params, and the values they take.
 pub(super) const PARAMS: [&str; 3] = ["param:a", "param:b", "param:c"];
-const VALUES: [&str; 3] = ["1", "2", "3"];
+pub(super) const VALUES: [&str; 3] = ["1", "2", "3"];
 
 /// One resource, its controller and its objects.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(super) struct Part {
     pub(super) counted: bool,
     /// Pathline knows that there will be an output, and takes nothing without it for a sink.
     pub(super) emits: bool,
+    /// There never is an output.
+    pub(super) sink: bool,
     /// The second template does not read the first param.
     pub(super) second_template: bool,
     /// The current object last; only runs have more than one.
@@ -63,6 +67,10 @@ pub(super) struct Part {
     pub(super) salt: u64,
     /// The object that Pathline looked at last.
     pub(super) seen: Option<Object>,
+    /// The applies that Pathline remembers, each with the object and the generation that it made.
+    pub(super) remembered: Vec<(String, i64, Inputs)>,
+    /// The output that was shown when the last of them was made.
+    pub(super) shown_before: Option<ArtifactId>,
 }
 
 /// What the ledger had when it went away.
@@ -85,6 +93,10 @@ pub(super) struct World {
     pub(super) looked: i64,
     /// What those who wait, or have waited, asked for and were told.
     pub(super) waiting: Waiting,
+    /// Those who wait from one step to the next.
+    pub(super) clients: Vec<Client>,
+    /// Objects that nothing stamps any more, and that are still there.
+    pub(super) retiring: Vec<Retiring>,
     pub(super) truth: Truth,
     pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
     pub(super) state: State,
@@ -104,7 +116,11 @@ impl World {
     pub(super) fn new(seed: u64, dropped: Option<Clause>) -> Self {
         let mut dice = Dice::new(seed);
         let count = 1 + dice.below(5);
-        let parts: Vec<_> = (0..count).map(|index| part(&mut dice, index)).collect();
+        let mut parts: Vec<Part> = Vec::new();
+        for index in 0..count {
+            let part = part(&mut dice, &parts, index + 1 == count);
+            parts.push(part);
+        }
         let chain = Chain::new(parts.iter().map(|it| it.resource(&parts)).collect());
         let mut world = Self {
             annotated: dice.chance(60),
@@ -116,6 +132,8 @@ impl World {
             generation: 0,
             looked: 0,
             waiting: Waiting::default(),
+            clients: Vec::new(),
+            retiring: Vec::new(),
             truth: Truth::default(),
             artifacts: BTreeMap::new(),
             calm: false,
@@ -146,6 +164,17 @@ impl World {
         let inputs = inputs.map(|(name, param)| ((*name).to_owned(), param.clone()));
         self.state.own(inputs.collect());
         self.looked = self.generation;
+    }
+
+    /// An object is left behind that nothing stamps any more, or what is left goes.
+    pub(super) fn leave_or_reap(&mut self) {
+        if self.retiring.pop().is_none() {
+            let uid = self.new_uid();
+            self.retiring.push(Retiring {
+                uid,
+                ..Retiring::default()
+            });
+        }
     }
 
     pub(super) fn keep(&mut self, artifact: &Artifact) {
@@ -202,6 +231,7 @@ impl World {
         for (part, (recorded, seen)) in self.parts.iter_mut().zip(written.parts) {
             part.disputed |= part.recorded != recorded;
             (part.recorded, part.seen) = (recorded, seen);
+            part.remembered.clear();
         }
         self.waiting.forget();
     }
@@ -232,7 +262,8 @@ impl World {
             condition_observed: object.status.condition_observed,
             health: object.status.health,
             held: self.annotated.then_some(held),
-            matched: matched.map(|(origin, _)| origin.clone()).collect(),
+            matched: Some(matched.map(|(origin, _)| origin.clone()).collect()),
+            failed: object.status.failed.clone().filter(|_| object.has_failed()),
             inputs_id: self.annotated.then(|| object.inputs_id.clone()),
             earlier: if self.annotated {
                 object.earlier.clone()
@@ -274,6 +305,19 @@ impl Part {
         Template {
             name: if self.second_template { "two" } else { "one" }.to_owned(),
             generation: Some(1),
+        }
+    }
+
+    /// Takes note of an apply that Pathline remembers.
+    pub(super) fn remember(&mut self, object: &Object, inputs: &Inputs) {
+        if self.recorded.as_ref() != Some(inputs) {
+            let output = object.status.output.as_ref();
+            self.shown_before = output.map(Artifact::id);
+        }
+        self.recorded = Some(inputs.clone());
+        let apply = (object.uid.clone(), object.generation, inputs.clone());
+        if self.remembered.last() != Some(&apply) {
+            self.remembered.push(apply);
         }
     }
 
@@ -343,7 +387,8 @@ impl Part {
     }
 }
 
-fn part(dice: &mut Dice, index: usize) -> Part {
+fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
+    let index = before.len();
     let name = format!("r{index}");
     let upstream: Vec<_> = (0..index).filter(|_| dice.chance(50)).collect();
     let mut controller = dice.one_of(&CONTROLLERS);
@@ -369,14 +414,16 @@ fn part(dice: &mut Dice, index: usize) -> Part {
         };
     }
     spec.extend(of_upstream);
-    let correlated = controller == Controller::Correlated;
-    let named = spec.iter().filter(|_| correlated && dice.chance(70));
+    let correlated = controller.correlates();
+    let named = spec.iter().filter(|_| correlated && dice.chance(80));
     let named = named.cloned().collect();
+    let sink = correlated && is_last && dice.chance(50);
     Part {
         mutable: dice.chance(8) && controller != Controller::Applied,
         insensitive: dice.chance(25),
         counted: controller != Controller::Applied || dice.chance(40),
-        emits: controller == Controller::Flapping || dice.chance(70),
+        emits: !sink && (controller == Controller::Flapping || dice.chance(70)),
+        sink,
         second_template: false,
         objects: Vec::new(),
         pending: VecDeque::new(),
@@ -387,6 +434,8 @@ fn part(dice: &mut Dice, index: usize) -> Part {
         touched: false,
         salt: 0,
         seen: None,
+        remembered: Vec::new(),
+        shown_before: None,
         name,
         controller,
         upstream,

@@ -150,6 +150,19 @@ impl Below {
         groups.filter(|it| it.controller == controller).collect()
     }
 
+    /// Returns the uids of what controls pods below an object, however far.
+    pub fn controllers_below(&self, uid: &str) -> BTreeSet<String> {
+        let groups = self.pods_below(uid).into_iter();
+        groups.map(|it| it.controller.clone()).collect()
+    }
+
+    /// Returns how many pods there are of these controllers, also those that are being deleted.
+    pub fn count_pods(&self, controllers: &BTreeSet<String>) -> usize {
+        let groups = self.pods.groups();
+        let groups = groups.filter(|it| controllers.contains(&it.controller));
+        groups.map(|it| it.total).sum()
+    }
+
     pub(super) fn pods(&self) -> &Pods {
         &self.pods
     }

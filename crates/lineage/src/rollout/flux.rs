@@ -126,10 +126,7 @@ fn not_applied(object: &Object) -> Option<Stage> {
     let ready = object.condition("Ready");
     match ready.map(|it| it.status) {
         Some("True") => {}
-        Some("False") => {
-            let told = ready.map(|it| it.told()).unwrap_or_default();
-            return Some(Stage::failed(format!("{}: {told}", object.title())));
-        }
+        Some("False") => return Some(object.unready()),
         _ => {
             let why = format!("{} has not applied everything yet", object.title());
             return Some(Stage::progressing(why));

@@ -64,6 +64,8 @@ pub(super) fn about(object: &Object, stage: Stage) -> Rollout {
         uid: object.uid.clone(),
         generation: object.generation,
         stage,
+        object: object.object_name(),
+        controllers: BTreeSet::new(),
     }
 }
 
@@ -106,9 +108,7 @@ fn of_children(object: &Object, below: &Below, images: &[String]) -> Stage {
     let current =
         ready.is_some_and(|it| it.generation.is_none_or(|it| Some(it) == object.generation));
     match ready.map(|it| it.status) {
-        Some("False") if current && object.has_observed() => {
-            return Stage::failed(ready.map(|it| it.told()).unwrap_or_default());
-        }
+        Some("False") if current && object.has_observed() => return object.unready(),
         Some("True") if current && object.has_observed() => {}
         _ => {
             return Stage::progressing(format!(

@@ -21,7 +21,7 @@ pub(super) fn service(object: &Object, below: &Below, wanted: &[String]) -> Stag
     let ready = object.condition("Ready");
     match ready.map(|it| it.status) {
         Some("True") => {}
-        Some("False") => return Stage::failed(ready.map(|it| it.told()).unwrap_or_default()),
+        Some("False") => return object.unready(),
         _ => return Stage::progressing("it is not ready yet"),
     }
     let newest = object.text("/latestCreatedRevisionName");

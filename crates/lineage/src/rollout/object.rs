@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::pod::controller_of;
+use super::{ObjectName, Stage};
 
 /// The fields of `spec` that rules read.
 const SPEC: [&str; 6] = [
@@ -21,6 +22,8 @@ const TEXT: usize = 1024;
 /// What is kept of an object on a last mile: who it is, who controls it, what it says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
+    /// The API version, with its group.
+    pub api_version: String,
     /// The API group; empty for the core group.
     pub group: String,
     /// The kind.
@@ -66,6 +69,7 @@ impl Object {
             .filter(|(name, _)| SPEC.contains(&name.as_str()));
         Self {
             group: group.unwrap_or_default().to_owned(),
+            api_version: api_version.clone(),
             kind: text("/kind"),
             namespace: text("/metadata/namespace"),
             name: text("/metadata/name"),
@@ -83,6 +87,16 @@ impl Object {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             status: object.get("status").map(shortened).unwrap_or_default(),
+        }
+    }
+
+    /// Returns what the API calls it.
+    pub fn object_name(&self) -> ObjectName {
+        ObjectName {
+            api_version: self.api_version.clone(),
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
         }
     }
 
@@ -131,6 +145,19 @@ impl Object {
             message: text("message"),
             generation: found["observedGeneration"].as_i64(),
         })
+    }
+
+    /// Judges an object that says that it is not ready: that may pass, unless it is stalled.
+    pub(super) fn unready(&self) -> Stage {
+        let title = self.title();
+        let stalled = self.condition("Stalled").filter(|it| it.status == "True");
+        let stalled =
+            stalled.filter(|it| it.generation.is_none_or(|it| Some(it) == self.generation));
+        if let Some(stalled) = stalled {
+            return Stage::failed(format!("{title}: {}", stalled.told()));
+        }
+        let told = self.condition("Ready").map(Condition::told);
+        Stage::progressing(format!("{title} says: {}", told.unwrap_or_default()))
     }
 
     /// Tells whether the object says that it observed its generation.

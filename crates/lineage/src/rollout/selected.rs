@@ -63,7 +63,7 @@ fn not_handed_on(object: &Object, observed: Option<i64>) -> Option<Stage> {
     let is_current = ready.generation.is_none_or(|it| it == observed);
     match ready.status {
         "True" if is_current => None,
-        "False" if is_current => Some(Stage::failed(format!("{title}: {}", ready.told()))),
+        "False" if is_current => Some(object.unready()),
         _ => Some(Stage::progressing(format!("{title} is not ready yet"))),
     }
 }

@@ -163,11 +163,12 @@ impl<'a> Run<'a> {
                 None => Health::Unknown,
             },
             held: seen.held,
-            matched: if seen.matched {
+            matched: Some(if seen.matched {
                 declared.rules()
             } else {
                 BTreeSet::new()
-            },
+            }),
+            failed: None,
             inputs_id: None,
             earlier: Vec::new(),
             output,

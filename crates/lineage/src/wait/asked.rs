@@ -1,9 +1,10 @@
 //! What a wish means on a path: values of origins.
 
 use super::verdict::Never;
-use super::wish::{Wanted, Wish};
+use super::wish::{Wanted, Wish, Written};
 use crate::artifact::{Artifact, Kind};
 use crate::origin::Origin;
+use crate::revision;
 use crate::state::State;
 use crate::track::Track;
 
@@ -82,14 +83,16 @@ fn param(track: &Track, name: &str, value: &str) -> Asked {
             value: fixed.clone(),
         });
     }
-    owned(&format!("param:{name}"), Wanted::Value(value.to_owned()))
+    let wanted = Wanted::Value(Written::new(value));
+    owned(&track.state, &format!("param:{name}"), wanted)
 }
 
 /// Finds the field itself, or what was read with it inside.
 fn field(state: &State, path: &str, value: &str) -> Asked {
     let exactly = format!("field:{path}");
+    let value = Written::new(value);
     if state.owner().contains_key(&exactly) {
-        return owned(&exactly, Wanted::Value(value.to_owned()));
+        return owned(state, &exactly, Wanted::Value(value));
     }
     let around = path.rmatch_indices('.').find_map(|(at, _)| {
         let name = format!("field:{}", &path[..at]);
@@ -97,25 +100,42 @@ fn field(state: &State, path: &str, value: &str) -> Asked {
     });
     match around {
         Some((name, at)) => {
-            let (path, value) = (path[at + 1..].to_owned(), value.to_owned());
-            owned(&name, Wanted::Inside { path, value })
+            let path = path[at + 1..].to_owned();
+            owned(state, &name, Wanted::Inside { path, value })
         }
-        None => owned(&exactly, Wanted::Value(value.to_owned())),
+        None => owned(state, &exactly, Wanted::Value(value)),
     }
 }
 
-fn owned(name: &str, wanted: Wanted) -> Asked {
+fn owned(state: &State, name: &str, wanted: Wanted) -> Asked {
     let origin = Origin::owner(name);
+    let wanted = wanted.among(state.values_around(&origin).into_iter());
     Asked::All(vec![Value { origin, wanted }])
 }
 
 fn source(state: &State, revision: &str) -> Asked {
     let wanted = Wanted::Revision(revision.to_owned());
     let fixed = state.owner().get("source");
-    if fixed.is_some_and(|it| it.kind() == Kind::Source) {
-        return owned("source", wanted);
+    let fixed = fixed.filter(|it| it.kind() == Kind::Source);
+    let found_by = state.finders(Kind::Source).into_iter();
+    let known = found_by.map(|name| state.newest(&Origin::resource(name)));
+    let known: Option<Vec<_>> = fixed.map_or_else(|| known.collect(), |it| Some(vec![it]));
+    if let Some(never) = known.and_then(|known| no_revision(revision, &known)) {
+        return Asked::Never(never);
+    }
+    if fixed.is_some() {
+        return owned(state, "source", wanted);
     }
     found(state, Kind::Source, &wanted, Vec::new())
+}
+
+/// Returns why a text can't name a revision of any source that is there.
+fn no_revision(asked: &str, known: &[&Artifact]) -> Option<Never> {
+    let mut known = known.iter().map(|it| it.shown());
+    let now = known.clone().next()?.to_owned();
+    let never = known.all(|it| revision::can_never_name(asked, it));
+    let asked = asked.to_owned();
+    never.then_some(Never::NotARevision { asked, now })
 }
 
 fn image(state: &State, reference: &str) -> Asked {

@@ -6,7 +6,6 @@ use super::verdict::{Never, Position, Verdict};
 use super::way::Way;
 use super::wish::Wish;
 use crate::arrival::{Arrival, Missing};
-use crate::artifact::Artifact;
 use crate::clauses::{Clause, Clauses};
 use crate::origin::Origin;
 use crate::rollout::Stage;
@@ -79,9 +78,10 @@ impl<'a> Judging<'a> {
         }
         let position = |missing| Position {
             wish: wish.to_string(),
-            input: telling::name(&value.origin),
+            input: value.origin.name().to_owned(),
             value: value.wanted.to_string(),
             reached: self.reached(value, &way),
+            at_work: None,
             missing,
         };
         if arrival.arrived() {
@@ -95,8 +95,13 @@ impl<'a> Judging<'a> {
                 return Verdict::Unproven(mend);
             }
         }
-        let missing = arrival.missing.iter().map(|it| self.tell(value, it));
-        Verdict::Waiting(vec![position(missing.chain(self.obstacle()).collect())])
+        let next = self.next_step(&way).filter(|_| !arrival.only_assumed());
+        let (at_work, step) = next.unzip();
+        let missing = self.tell(value, &arrival, step).into_iter();
+        Verdict::Waiting(vec![Position {
+            at_work: at_work.flatten(),
+            ..position(missing.chain(self.obstacle()).collect())
+        }])
     }
 
     /// Judges the last miles of all final resources.
@@ -127,7 +132,10 @@ impl<'a> Judging<'a> {
                 .filter_map(|(target, stage)| tell(target, *stage));
             told.collect()
         };
-        let missing = tell(telling::stage);
+        let mut missing = tell(telling::stage);
+        if !self.track.is_alone() {
+            missing.extend(self.track.retiring.iter().map(ToString::to_string));
+        }
         if !missing.is_empty() {
             return Verdict::Waiting(vec![position(missing)]);
         }
@@ -155,11 +163,14 @@ impl<'a> Judging<'a> {
         let gone =
             arrival.missing.contains(&Missing::Superseded) || self.is_left_behind(value, arrival);
         let gone = !arrival.arrived() && self.clauses().holds(Clause::Carried, gone);
-        let owned = matches!(value.origin, Origin::Owner(_));
-        (gone && (owned || self.was_carried)).then(|| Never::Superseded {
+        let state = &self.track.state;
+        let was_there = self.was_carried || state.had(&value.origin, |it| value.wanted.is(it));
+        let was_there = self.clauses().holds(Clause::WasThere, was_there);
+        let now = state.newest(&value.origin);
+        (gone && was_there).then(|| Never::Superseded {
             input,
             wanted: value.wanted.to_string(),
-            now: self.newest(&value.origin).map(|it| it.shown().to_owned()),
+            now: now.map(|it| value.wanted.in_place(it)),
         })
     }
 
@@ -172,17 +183,9 @@ impl<'a> Judging<'a> {
         self.track.state.clauses()
     }
 
-    /// Returns the value that an origin has now.
-    fn newest(self, origin: &Origin) -> Option<&'a Artifact> {
-        match origin {
-            Origin::Owner(name) => self.track.state.owner().get(name),
-            Origin::Resource(name) => self.track.state.current(name)?.output.as_ref(),
-        }
-    }
-
     fn is_newest(self, value: &Value) -> bool {
-        self.newest(&value.origin)
-            .is_some_and(|it| value.wanted.is(it))
+        let state = &self.track.state;
+        state.is_newest(&value.origin, &|it| value.wanted.is(it))
     }
 
     fn reached(self, value: &Value, way: &Way<'_>) -> Vec<String> {

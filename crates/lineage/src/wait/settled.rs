@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::artifact::Artifact;
 use crate::chain::Resource;
 use crate::clauses::{Clause, Clauses};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Judge};
 use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::snapshot::{Health, Snapshot};
@@ -26,25 +26,28 @@ impl State {
         let mut resources = self.chain().resources().iter();
         self.is_settled() == other.is_settled()
             && resources.all(|it| {
-                self.is_unhealthy(&it.name) == other.is_unhealthy(&it.name)
+                self.failure_of(&it.name) == other.failure_of(&it.name)
                     && self.carried_by(it).eq(other.carried_by(it))
             })
     }
 
-    /// Tells whether the object of a resource says of its last apply that it failed.
-    pub(crate) fn is_unhealthy(&self, resource: &str) -> bool {
-        let declared = self.chain().get(resource);
-        let Some((declared, memory)) = declared.zip(self.recollect(resource)) else {
-            return false;
-        };
-        let seen = memory.seen_since().zip(memory.last_apply());
-        seen.is_some_and(|(seen, applied)| {
-            let clauses = self.clauses();
-            let observed = has_observed(&declared.tracing, seen);
-            seen.health == Health::False
-                && clauses.holds(Clause::Shown, shows(seen, applied))
-                && clauses.holds(Clause::Reported, observed)
-        })
+    /// Returns why the object of a resource says of its last apply that it will get no further.
+    pub(crate) fn failure_of(&self, resource: &str) -> Option<&str> {
+        let declared = self.chain().get(resource)?;
+        let memory = self.recollect(resource)?;
+        let (seen, applied) = memory.seen_since().zip(memory.last_apply())?;
+        let clauses = self.clauses();
+        let observed = has_observed(&declared.tracing, seen);
+        let told = clauses.holds(Clause::Shown, shows(seen, applied))
+            && clauses.holds(Clause::Reported, observed);
+        self.failed(seen).filter(|_| told)
+    }
+
+    /// Returns why an object has failed: health that is False alone may pass.
+    fn failed<'s>(&self, seen: &'s Snapshot) -> Option<&'s str> {
+        let unhealthy = self.clauses().is_dropped(Clause::Passing) && seen.health == Health::False;
+        let failed = seen.failed.as_deref();
+        failed.or_else(|| unhealthy.then_some("its object is not healthy"))
     }
 
     /// Tells whether something is under way that will change what a resource was given. Producers that
@@ -102,8 +105,9 @@ fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record, clauses: Clause
     };
     let holds = |clause, condition| clauses.holds(clause, condition);
     let misses = memory.emits() && seen.output.is_none();
-    let rules = tracing.rules.iter().all(|rule| seen.matched.contains(rule));
+    let rules = tracing.rules.iter().all(|rule| seen.matches(rule));
     holds(Clause::Shown, shows(seen, applied))
+        && holds(Clause::Believed, says_done(tracing, memory, seen, applied))
         && holds(Clause::Untouched, is_untouched(seen, applied))
         && holds(Clause::Emitted, !misses)
         && holds(Clause::Matched, rules)
@@ -132,6 +136,22 @@ fn is_untouched(seen: &Snapshot, applied: &Record) -> bool {
         (None, Applied::Output(applied)) => output == Some(applied),
         (None, Applied::Elsewhere | Applied::Object) => true,
     }
+}
+
+/// Tells whether there is reason to think that the object is done with the last apply: it says so by
+/// what would be proof, or it shows something that it did not show before the apply.
+///
+/// A generation that may not be believed for proof may have been noted before the work began.
+fn says_done(tracing: &Tracing, memory: &Memory, seen: &Snapshot, applied: &Record) -> bool {
+    let judge = Judge {
+        tracing,
+        records: &[],
+        carried: &[],
+        clauses: Clauses::default(),
+    };
+    let matched = !tracing.rules.is_empty() && tracing.rules.iter().all(|it| seen.matches(it));
+    let needs_no_word = tracing.immutable || applied.applied != Applied::Elsewhere;
+    needs_no_word || matched || judge.is_observed(seen) || memory.is_of_last_apply()
 }
 
 /// Tells whether the object observed its generation, as far as it says so.

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::wish::Wish;
+use crate::revision::MIN_DIGITS;
 
 /// What can be said of wishes in one state.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -26,14 +28,29 @@ pub enum Verdict {
 pub struct Position {
     /// What is waited for, as it was asked.
     pub wish: String,
-    /// The input of the owner, or the resource, whose value it is; empty while nobody can say.
+    /// The name of the owner's input, or of the resource, whose value it is; empty while nobody can
+    /// say.
     pub input: String,
     /// The value.
     pub value: String,
     /// The resources that make what they make from it, producers first.
     pub reached: Vec<String>,
+    /// The step that is at work on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_work: Option<AtWork>,
     /// Why it has not arrived, or does not run; empty if it is where it is wanted.
     pub missing: Vec<String>,
+}
+
+/// A step that is at work.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AtWork {
+    /// The resource.
+    pub resource: String,
+    /// When it was given what it is at work on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
 }
 
 /// Why something can't happen any more. As text it says what to do next.
@@ -55,6 +72,20 @@ pub enum Never {
         wanted: String,
         /// The value that is there.
         now: Option<String>,
+    },
+    /// The text can't name any revision of the source that is there.
+    NotARevision {
+        /// The text.
+        asked: String,
+        /// The revision that is there.
+        now: String,
+    },
+    /// Two wishes can't both be true, since there is one source.
+    Contradiction {
+        /// One of them.
+        one: String,
+        /// The other.
+        other: String,
     },
     /// Nothing on the path finds, makes or takes such a thing.
     NotOnPath {
@@ -143,6 +174,7 @@ impl Position {
             input: String::new(),
             value: String::new(),
             reached: Vec::new(),
+            at_work: None,
             missing: vec![missing],
         }
     }
@@ -167,8 +199,20 @@ impl fmt::Display for Never {
                         f,
                         "; it is `{now}` now: wait for that, or apply `{wanted}` again"
                     ),
-                    None => write!(f, "; apply `{wanted}` and wait again"),
+                    None => write!(f, "; apply `{wanted}` again and wait again"),
                 }
+            }
+            Self::NotARevision { asked, now } => {
+                write!(
+                    f,
+                    "`{asked}` can't name a commit: the source is at `{now}`; write at least {MIN_DIGITS} digits of the commit"
+                )
+            }
+            Self::Contradiction { one, other } => {
+                write!(
+                    f,
+                    "`{one}` and `{other}` can't both be true, since there is one source: wait for one of them"
+                )
             }
             Self::NotOnPath { what } => {
                 write!(

@@ -43,6 +43,17 @@ impl<'a> Way<'a> {
         made.is_some_and(|made| self.made(made))
     }
 
+    /// Tells whether a resource was given something else on the way since it made what it makes now,
+    /// and has not got to its last apply.
+    pub(super) fn is_pending(&self, resource: &Resource) -> bool {
+        let memory = self.state.recollect(&resource.name);
+        let made = self.state.current(&resource.name);
+        memory.zip(made).is_some_and(|(memory, made)| {
+            let mut inputs = made.from.keys().filter(|it| self.is_on_way(it));
+            inputs.any(|it| memory.has_moved_on(it, resource.tracing.immutable))
+        })
+    }
+
     /// Tells whether a resource was given the value: its object holds it, or would if it could be
     /// applied.
     pub(super) fn is_given_to(&self, resource: &Resource) -> bool {
@@ -72,6 +83,10 @@ impl<'a> Way<'a> {
         self.all(offered.iter().map(|(origin, artifact)| (origin, artifact)))
     }
 
+    fn is_on_way(&self, input: &Origin) -> bool {
+        input == self.origin || self.reached.contains(input.name()) && !is_owner(input)
+    }
+
     fn made(&self, made: &Derivation) -> bool {
         let from = made.from.iter();
         self.all(from.map(|(input, edge)| (input, &edge.artifact)))
@@ -79,9 +94,7 @@ impl<'a> Way<'a> {
 
     /// Tells whether inputs have the value on all ways, and on at least one.
     fn all<'i>(&self, inputs: impl Iterator<Item = (&'i Origin, &'i Artifact)>) -> bool {
-        let on_way = inputs.filter(|(input, _)| {
-            *input == self.origin || self.reached.contains(input.name()) && !is_owner(input)
-        });
+        let on_way = inputs.filter(|(input, _)| self.is_on_way(input));
         let mut on_way = on_way.peekable();
         on_way.peek().is_some()
             && on_way.all(|(input, artifact)| {

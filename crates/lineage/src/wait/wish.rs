@@ -57,6 +57,9 @@ pub enum NotAWish {
     /// A param without a name, a field without a path.
     #[error("`{0}` names nothing: write param:NAME=VALUE or field:PATH=VALUE")]
     NoName(String),
+    /// Two wishes that can't both be true.
+    #[error("`{0}` and `{1}` can't both be true: wait for one of them")]
+    Contradiction(String, String),
 }
 
 impl FromStr for Wish {
@@ -127,14 +130,68 @@ pub(super) enum Wanted {
     /// As an image.
     Image(String),
     /// As a value, JSON or text.
-    Value(String),
+    Value(Written),
     /// As a value at a place inside of what was read.
     Inside {
         /// The rest of the path.
         path: String,
         /// JSON, or text.
-        value: String,
+        value: Written,
     },
+}
+
+/// A value as somebody writes it on a command line: `true` may be a boolean or a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Written {
+    text: String,
+    json: Option<Value>,
+    reading: Reading,
+}
+
+/// How a written value is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Reading {
+    /// As JSON.
+    Json,
+    /// As plain text.
+    Text,
+    /// As whichever of the two comes first.
+    #[default]
+    Either,
+}
+
+impl Written {
+    pub(super) fn new(text: &str) -> Self {
+        Self {
+            json: serde_json::from_str(text).ok(),
+            text: text.to_owned(),
+            reading: Reading::default(),
+        }
+    }
+
+    /// Decides how it is read: as JSON where such a value is around, as plain text where only that
+    /// is. `is_around` tells whether a value is.
+    pub(super) fn read_among(mut self, is_around: impl Fn(&Value) -> bool) -> Self {
+        self.reading = if self.json.as_ref().is_some_and(&is_around) {
+            Reading::Json
+        } else if is_around(&Value::from(self.text.as_str())) {
+            Reading::Text
+        } else {
+            Reading::Either
+        };
+        self
+    }
+
+    /// Tells whether something that can be compared with values is the one that was written.
+    fn is(&self, is_value: impl Fn(&Value) -> bool) -> bool {
+        let json = || self.json.as_ref().is_some_and(&is_value);
+        let text = || is_value(&Value::from(self.text.as_str()));
+        match self.reading {
+            Reading::Json => json(),
+            Reading::Text => text(),
+            Reading::Either => json() || text(),
+        }
+    }
 }
 
 impl Wanted {
@@ -145,35 +202,59 @@ impl Wanted {
                 artifact.kind() == Kind::Source && revision::matches(asked, artifact.shown())
             }
             Self::Image(asked) => is_image(asked, artifact.shown()),
-            Self::Value(asked) => is_shown_as(asked, artifact.shown()),
-            Self::Inside { path, value } => {
-                let whole = serde_json::from_str::<Value>(artifact.shown());
-                let inside = whole.as_ref().ok().and_then(|whole| find(whole, path));
-                inside.is_some_and(|inside| is_shown_as(value, shown(inside).shown()))
+            Self::Value(written) => {
+                written.is(|value| artifact.has_value(value)) || artifact.is_cut_to(&written.text)
             }
+            Self::Inside { path, value } => value.is(|value| has_inside(artifact, path, value)),
         }
     }
+
+    /// Returns what is shown of a value that is there in its place.
+    pub(super) fn in_place(&self, artifact: &Artifact) -> String {
+        let inside = match self {
+            Self::Inside { path, .. } => {
+                let whole = serde_json::from_str::<Value>(artifact.shown()).ok();
+                whole.and_then(|whole| find(&whole, path).cloned())
+            }
+            _ => None,
+        };
+        let inside = inside.map(|it| Artifact::value(Kind::Field, &it));
+        inside.as_ref().unwrap_or(artifact).shown().to_owned()
+    }
+
+    /// Decides how a written value is read, by the artifacts that are around.
+    pub(super) fn among<'a>(self, around: impl Iterator<Item = &'a Artifact>) -> Self {
+        let around: Vec<_> = around.collect();
+        match self {
+            Self::Value(written) => {
+                Self::Value(written.read_among(|value| around.iter().any(|it| it.has_value(value))))
+            }
+            Self::Inside { path, value } => Self::Inside {
+                value: value
+                    .read_among(|value| around.iter().any(|it| has_inside(it, &path, value))),
+                path,
+            },
+            other => other,
+        }
+    }
+}
+
+/// Tells whether a value lies at a place inside of what was read.
+fn has_inside(artifact: &Artifact, path: &str, value: &Value) -> bool {
+    let whole = serde_json::from_str::<Value>(artifact.shown());
+    whole.is_ok_and(|whole| find(&whole, path) == Some(value))
 }
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exactly(artifact) => f.write_str(artifact.shown()),
-            Self::Revision(text) | Self::Image(text) | Self::Value(text) => f.write_str(text),
-            Self::Inside { value, .. } => f.write_str(value),
+            Self::Revision(text) | Self::Image(text) => f.write_str(text),
+            Self::Value(written) | Self::Inside { value: written, .. } => {
+                f.write_str(&written.text)
+            }
         }
     }
-}
-
-fn shown(value: &Value) -> Artifact {
-    Artifact::value(Kind::Field, value)
-}
-
-/// Tells whether a value that is shown so is the one asked for, read as text or as JSON.
-fn is_shown_as(asked: &str, there: &str) -> bool {
-    let text = shown(&Value::from(asked));
-    let json = serde_json::from_str::<Value>(asked);
-    text.shown() == there || json.is_ok_and(|json| shown(&json).shown() == there)
 }
 
 /// Tells whether an image is the one asked for: by its whole reference, or by its digest, with or
@@ -255,7 +336,7 @@ mod tests {
     #[test]
     fn value_is_recognized_as_json_or_as_plain_text() {
         let is = |asked: &str, value: Value| {
-            Wanted::Value(asked.into()).is(&Artifact::param("p", &value))
+            Wanted::Value(Written::new(asked)).is(&Artifact::param("p", &value))
         };
         assert!(is("on", json!("on")));
         assert!(is("\"on\"", json!("on")));
@@ -265,6 +346,31 @@ mod tests {
         assert!(is(&"x".repeat(5000), json!("x".repeat(5000))));
         assert!(!is("on", json!("off")));
         assert!(!is("1", json!(2)));
+    }
+
+    #[test]
+    fn point_11_text_and_boolean_of_one_spelling_are_two_values() {
+        let param = |value: Value| Artifact::param("p", &value);
+        let wanted = |asked: &str, around: &[Artifact]| {
+            Wanted::Value(Written::new(asked)).among(around.iter())
+        };
+        let [text, boolean] = [json!("true"), json!(true)].map(param);
+        let both = [text.clone(), boolean.clone()];
+        assert!(wanted("true", &both).is(&boolean));
+        assert!(!wanted("true", &both).is(&text), "JSON decides");
+        let only_text = std::slice::from_ref(&text);
+        assert!(wanted("true", only_text).is(&text));
+        assert!(!wanted("true", only_text).is(&boolean));
+        assert!(wanted("\"true\"", &both).is(&text));
+        assert!(!wanted("\"true\"", &both).is(&boolean));
+        let whole = |value: Value| Artifact::field("spec", &json!({ "on": value }));
+        let inside = Wanted::Inside {
+            path: "on".into(),
+            value: Written::new("true"),
+        };
+        let around = [whole(json!("true")), whole(json!(true))];
+        let inside = inside.among(around.iter());
+        assert!(inside.is(&around[1]) && !inside.is(&around[0]));
     }
 
     #[test]
@@ -293,7 +399,7 @@ mod tests {
             &json!({"git": {"ref": {"branch": "main"}, "a.b": [1]}}),
         );
         let is = |path: &str, value: &str| {
-            let (path, value) = (path.to_owned(), value.to_owned());
+            let (path, value) = (path.to_owned(), Written::new(value));
             Wanted::Inside { path, value }.is(&read)
         };
         assert!(is("git.ref.branch", "main"));

@@ -10,6 +10,7 @@ mod evidence;
 mod paths;
 mod rollout;
 mod rollout_properties;
+mod rules;
 mod running;
 mod seed;
 mod story;

@@ -51,7 +51,8 @@ pub(crate) fn done(uid: &str, generation: i64, output: Option<Artifact>) -> Snap
         condition_observed: None,
         health: Health::True,
         held: None,
-        matched: BTreeSet::new(),
+        matched: Some(BTreeSet::new()),
+        failed: None,
         inputs_id: None,
         earlier: Vec::new(),
         output,
@@ -294,7 +295,7 @@ fn delivery_fed_by_git_follows_the_revision_that_its_source_finds() {
     assert!(!state.arrival(&fetched, of("1111111")).arrived());
     let deployed = Snapshot {
         observed: None,
-        matched: BTreeSet::from([fetched.clone()]),
+        matched: Some(BTreeSet::from([fetched.clone()])),
         ..done("deploy", 1, Some(revision("1111111aaa")))
     };
     state.seen("deploy", &deployed).expect("on the path");

@@ -60,6 +60,7 @@ fn deployed(images: &[&str], stage: Stage) -> Track {
         uid: "deployment".into(),
         generation: i64::try_from(images.len()).ok(),
         stage,
+        ..Rollout::default()
     };
     Track {
         state,

@@ -107,6 +107,7 @@ impl Story {
             uid: "deploy".into(),
             generation: Some(self.generations["deploy"]),
             stage,
+            ..Rollout::default()
         };
         self.track.rollouts.insert("deploy".into(), rollout);
         self.track.note_live();

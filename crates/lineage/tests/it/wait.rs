@@ -53,10 +53,7 @@ fn all_wishes_hold_in_one_state_or_not_at_all() {
     story.config("on", "debug: on");
     story.deploy("app:1", "debug: on");
     let waiting = ask(&story, &both, ARRIVED);
-    assert_eq!(
-        missing(&waiting),
-        ["`build` still has `1111111` as output of `fetch`"]
-    );
+    assert_eq!(missing(&waiting), ["`build` has not been given it yet"]);
     story.build("2222222", "app:2");
     assert_eq!(ask(&story, &both, ARRIVED).exit_code(), None);
     story.deploy("app:2", "debug: on");
@@ -179,22 +176,31 @@ fn resource_that_can_not_go_on_fails_the_wait() {
 }
 
 #[test]
-fn object_that_is_not_healthy_with_the_value_fails_the_wait() {
+fn point_1_object_that_is_not_healthy_is_waited_for_until_it_says_that_it_failed() {
     let mut story = Story::running();
     story.fetch("2222222");
     let generation = story.apply("build", [(Origin::resource("fetch"), source("2222222"))]);
-    let failed = Snapshot {
+    let unhealthy = Snapshot {
         health: Health::False,
         ..done("build", generation, Some(image("app:1")))
     };
-    assert_eq!(ask(&story, &["source=2222222"], ARRIVED).exit_code(), None);
-    story
-        .track
-        .state
-        .seen("build", &failed)
-        .expect("it is on the path");
-    let (reason, _) = never(&ask(&story, &["source=2222222"], ARRIVED));
+    let see = |story: &mut Story, snapshot: &Snapshot| {
+        let seen = story.track.state.seen("build", snapshot);
+        seen.expect("it is on the path");
+    };
+    see(&mut story, &unhealthy);
+    let troubles = &mut story.track.troubles;
+    troubles.insert("build".into(), "it is being started".into());
+    let waiting = ask(&story, &["source=2222222"], ARRIVED);
+    assert_eq!(missing(&waiting), ["`build` says: it is being started"]);
+    let failed = Snapshot {
+        failed: Some("exit code 1".into()),
+        ..unhealthy
+    };
+    see(&mut story, &failed);
+    let (reason, text) = never(&ask(&story, &["source=2222222"], ARRIVED));
     assert!(matches!(reason, Never::Failed { resource, .. } if resource == "build"));
+    assert!(text.contains("exit code 1"), "{text}");
     // The first source is what runs, whatever became of the second.
     assert_eq!(
         ask(&story, &["param:debug=off"], ARRIVED).exit_code(),
@@ -221,8 +227,16 @@ fn owner_without_a_path_waits_and_says_why() {
 }
 
 #[test]
-fn value_that_nobody_carries_is_superseded() {
-    let story = Story::running();
+fn value_that_was_replaced_is_superseded() {
+    let mut story = Story::running();
+    let never_had = ask(&story, &["param:debug=on"], ARRIVED);
+    assert_eq!(
+        missing(&never_had),
+        ["the owner does not say `on`; it says `off`"]
+    );
+    story.owner("on");
+    assert_eq!(ask(&story, &["param:debug=on"], ARRIVED).exit_code(), None);
+    story.owner("off");
     let (reason, text) = never(&ask(&story, &["param:debug=on"], ARRIVED));
     assert_eq!(
         reason,
@@ -346,7 +360,9 @@ fn only_proof_is_missing_once_all_has_settled() {
     assert_eq!(verdict.exit_code(), Some(3));
     assert_eq!(mend[0].resource, "config");
     assert!(
-        mend[0].to_string().contains("observedGenerationPath"),
+        mend[0]
+            .to_string()
+            .contains("a correlationRule for it would"),
         "{}",
         mend[0]
     );
@@ -508,11 +524,9 @@ fn field_inside_of_what_was_read_can_be_waited_for() {
         ask(&story, &["field:spec.source.git.ref.branch=main"], ARRIVED).exit_code(),
         Some(0)
     );
-    never(&ask(
-        &story,
-        &["field:spec.source.git.ref.branch=dev"],
-        ARRIVED,
-    ));
+    let dev = ask(&story, &["field:spec.source.git.ref.branch=dev"], ARRIVED);
+    let said = "the owner does not say `dev`; it says `main`";
+    assert_eq!(missing(&dev), [said]);
 }
 
 #[test]
@@ -527,4 +541,82 @@ fn verdicts_survive_json() {
         let read: Verdict = serde_json::from_str(&text).expect("what was written can be read");
         assert_eq!(read, verdict);
     }
+}
+
+#[test]
+fn point_3_nothing_is_live_while_a_former_object_is_still_there() {
+    let mut story = Story::running();
+    let object = pathline_lineage::rollout::ObjectName {
+        api_version: "apps/v1".into(),
+        kind: "Deployment".into(),
+        namespace: "dev".into(),
+        name: "web-off".into(),
+    };
+    let retiring = pathline_lineage::Retiring {
+        resource: "deploy".into(),
+        object,
+        uid: "former".into(),
+        ..pathline_lineage::Retiring::default()
+    };
+    story.track.retiring = vec![retiring];
+    assert_eq!(story.track.live(), Live::False);
+    let waiting = ask(&story, &["param:debug=off"], LIVE);
+    let said = "Deployment `web-off`, which nothing stamps any more, is still there";
+    assert_eq!(missing(&waiting), [said]);
+    story.track.retiring[0].pods = Some(2);
+    assert!(missing(&ask(&story, &["current"], LIVE))[0].starts_with("2 pods of"));
+    assert_eq!(ask(&story, &["current"], ARRIVED).exit_code(), Some(0));
+    story.track.retiring.clear();
+    assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
+}
+
+/// The source goes from A to B and back while `build` is at work.
+#[test]
+fn point_4_value_that_came_back_has_arrived_when_it_was_made_again() {
+    let mut story = Story::running();
+    let source_a = ["source=1111111"];
+    story.fetch("2222222");
+    story.apply("build", [(Origin::resource("fetch"), source("2222222"))]);
+    assert_eq!(
+        ask(&story, &source_a, LIVE).exit_code(),
+        Some(0),
+        "it is what runs, while the next one is built"
+    );
+    story.fetch("1111111");
+    let generation = story.apply("build", [(Origin::resource("fetch"), source("1111111"))]);
+    assert_eq!(missing(&ask(&story, &source_a, LIVE)), ["`build` runs"]);
+    let seen = done("build", generation, Some(image("app:1")));
+    let seen = story.track.state.seen("build", &seen);
+    seen.expect("it is on the path");
+    assert_eq!(ask(&story, &source_a, LIVE).exit_code(), Some(0));
+}
+
+#[test]
+fn point_14_a_generation_is_live_only_as_long_as_it_is() {
+    let mut story = Story::running();
+    assert_eq!(story.track.live_generation, Some(1));
+    story.rollout(Stage::Progressing {
+        why: "a pod is gone".into(),
+    });
+    assert_eq!(story.track.live_generation, None);
+    story.rollout(Stage::Done);
+    assert_eq!(story.track.live_generation, Some(1));
+}
+
+#[test]
+fn point_15_revisions_that_can_not_be_are_refused_at_once() {
+    let mut story = Story::new();
+    let commit = "8f1c2e7d00000000000000000000000000000000";
+    story.owner("off");
+    story.fetch(&format!("main@sha1:{commit}"));
+    for asked in ["source=main", "source=8f1c2e"] {
+        let (reason, text) = never(&ask(&story, &[asked], LIVE));
+        assert!(matches!(reason, Never::NotARevision { .. }), "{reason:?}");
+        assert!(text.contains("at least 7 digits"), "{text}");
+    }
+    let (reason, text) = never(&ask(&story, &["source=1111111", "source=2222222"], LIVE));
+    assert!(matches!(reason, Never::Contradiction { .. }), "{reason:?}");
+    assert!(text.contains("source=2222222"), "{text}");
+    let one = ["source=8f1c2e7", &format!("source={commit}")];
+    assert_eq!(ask(&story, &one, LIVE).exit_code(), None);
 }

@@ -29,6 +29,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
+    check(&args.wishes)?;
     let request = Request {
         owner: args.owner.clone(),
         namespace: args.namespace.clone(),
@@ -40,6 +41,12 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
     let client = Client::find(&args.server)?;
     let ending = follow(&client, &request).await?;
     report(&ending, &request, args.output.format)
+}
+
+/// Refuses wishes that can't all be true.
+pub(crate) fn check(wishes: &[Wish]) -> Result<(), Failure> {
+    let checked = pathline_lineage::wait::check(wishes);
+    checked.map_err(|error| Failure::new(error.to_string()).with_exit(Exit::Usage))
 }
 
 /// Returns how long to wait at most.

@@ -1,6 +1,7 @@
 //! The binary, used as a user uses it.
 
 mod admission;
+mod answers;
 mod asking;
 mod blueprint;
 mod config;

@@ -10,7 +10,7 @@
 //! ```
 
 mod embedded;
-mod objects;
+pub(crate) mod objects;
 mod real;
 mod version;
 

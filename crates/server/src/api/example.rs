@@ -7,10 +7,10 @@ use pathline_lineage::{Evidence, Kind, Origin};
 use serde_json::json;
 
 use super::{
-    Artifact, ArtifactEntry, Carrier, Change, Contains, CreatedToken, Derivation, Edge, Made,
-    MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef,
-    OwnerSummary, PathStep, Position, Ready, RevisionState, TemplateVersion, Token, TokenList, Use,
-    WaitState, Waited,
+    Artifact, ArtifactEntry, AtWork, Carrier, Change, Contains, CreatedToken, Derivation, Edge,
+    Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage,
+    OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState, TemplateVersion, Token,
+    TokenList, Use, WaitState, Waited,
 };
 
 pub(crate) fn owner_page() -> OwnerPage {
@@ -281,7 +281,11 @@ pub(crate) fn waited() -> Waited {
             input: "param:debug".to_owned(),
             value: "on".to_owned(),
             reached: vec!["image-builder".to_owned()],
-            missing: vec!["deployer has made nothing yet".to_owned()],
+            at_work: Some(AtWork {
+                resource: "deployer".to_owned(),
+                since: Some(time()),
+            }),
+            missing: vec!["`deployer` runs".to_owned()],
         }],
         never: None,
         mend: Vec::new(),

@@ -1,5 +1,6 @@
 //! What is told to those who wait.
 
+use jiff::Timestamp;
 use pathline_lineage::wait::{self, Never, Verdict};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -49,7 +50,8 @@ pub enum WaitState {
 pub struct Position {
     /// What is waited for, as it was asked.
     pub wish: String,
-    /// The input of the owner, or the resource, whose value it is; empty while nobody can say.
+    /// The name of the owner's input, or of the resource, whose value it is; empty while nobody can
+    /// say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub input: String,
     /// The value; empty while nobody can say.
@@ -57,14 +59,29 @@ pub struct Position {
     pub value: String,
     /// The resources that make what they make from it, producers first.
     pub reached: Vec<String>,
+    /// The step that is at work on it.
+    #[serde(default, rename = "atWork", skip_serializing_if = "Option::is_none")]
+    pub at_work: Option<AtWork>,
     /// Why it has not arrived, or does not run; empty if it is where it is wanted.
     pub missing: Vec<String>,
+}
+
+/// A step that is at work.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct AtWork {
+    /// The resource.
+    pub resource: String,
+    /// When it was given what it is at work on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Timestamp>,
 }
 
 /// Why something can't happen any more.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Impossible {
-    /// One word: `failed`, `superseded`, `notOnPath`, `unused`, `fixed` or `gone`.
+    /// One word: `failed`, `superseded`, `notARevision`, `contradiction`, `notOnPath`, `unused`,
+    /// `fixed` or `gone`.
     pub reason: String,
     /// The same for people, with what to do next.
     pub message: String,
@@ -143,6 +160,7 @@ impl From<wait::Position> for Position {
             input,
             value,
             reached,
+            at_work,
             missing,
         } = position;
         Self {
@@ -150,8 +168,16 @@ impl From<wait::Position> for Position {
             input,
             value,
             reached,
+            at_work: at_work.map(AtWork::from),
             missing,
         }
+    }
+}
+
+impl From<wait::AtWork> for AtWork {
+    fn from(at_work: wait::AtWork) -> Self {
+        let wait::AtWork { resource, since } = at_work;
+        Self { resource, since }
     }
 }
 
@@ -160,6 +186,8 @@ impl From<&Never> for Impossible {
         let reason = match never {
             Never::Failed { .. } => "failed",
             Never::Superseded { .. } => "superseded",
+            Never::NotARevision { .. } => "notARevision",
+            Never::Contradiction { .. } => "contradiction",
             Never::NotOnPath { .. } => "notOnPath",
             Never::Unused { .. } => "unused",
             Never::Fixed { .. } => "fixed",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use pathline_lineage::wait::{Options, Wish};
+use pathline_lineage::wait::{self, Options, Wish};
 use utoipa::IntoParams;
 
 use super::id::WaitId;
@@ -71,8 +71,9 @@ impl Asked {
             return Ok(vec![Wish::Current]);
         }
         let wishes = self.wishes.iter().map(|wish| wish.parse::<Wish>());
-        let wishes: Result<_, _> = wishes.collect();
-        wishes.map_err(|error| Refusal::bad_request(format!("for: {error}")))
+        let wishes: Result<Vec<_>, _> = wishes.collect();
+        let checked = wishes.and_then(|wishes| wait::check(&wishes).map(|()| wishes));
+        checked.map_err(|error| Refusal::bad_request(format!("for: {error}")))
     }
 
     /// Returns what is enough; `generation` is what the owner has now.

@@ -41,7 +41,7 @@ impl Judging<'_> {
         let Track {
             state, failures, ..
         } = self.track;
-        let stuck = |name: &str| failures.contains_key(name) || state.is_unhealthy(name);
+        let stuck = |name: &str| failures.contains_key(name) || state.failure_of(name).is_some();
         state.is_to_change(target, stuck)
     }
 
@@ -63,8 +63,8 @@ impl Judging<'_> {
         if let Some(told) = told.filter(|_| way.is_given_to(resource)) {
             return Some(told.clone());
         }
-        let unhealthy = self.track.state.is_unhealthy(&resource.name);
-        (unhealthy && way.is_applied_to(resource))
-            .then(|| "its object says that it is not healthy".to_owned())
+        let failed = self.track.state.failure_of(&resource.name);
+        let failed = failed.filter(|_| way.is_applied_to(resource));
+        failed.map(str::to_owned)
     }
 }

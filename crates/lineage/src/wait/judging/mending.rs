@@ -5,13 +5,20 @@ use std::collections::BTreeSet;
 use super::Judging;
 use crate::arrival::{Arrival, Missing};
 use crate::origin::Origin;
+use crate::snapshot::Health;
+use crate::tracing::Trust;
 use crate::wait::asked::Value;
 use crate::wait::judging::telling;
 use crate::wait::verdict::Mend;
 use crate::wait::way::Way;
 
+/// How a template lets an object say that it is done.
 const OBSERVED: &str = "declare artifactTracing.observedGenerationPath with a healthRule that reads the status, \
     or a correlationRule for it";
+/// The same for a template that declares where the observed generation is.
+const HEALTH: &str = "give it a healthRule that reads the status, or a correlationRule for it";
+/// The same for a template that says all that it can.
+const RULE: &str = "its object does not say that it has got to what was applied last; a correlationRule for it would";
 
 impl Judging<'_> {
     /// Names what keeps a settled path from being proven.
@@ -69,7 +76,24 @@ impl Judging<'_> {
                 format!("its output `{}` can be something else tomorrow; let it give a digest or a revision", edge.map(|it| it.artifact.shown()).unwrap_or_default()),
             ),
             _ if mutable => self.mend_with(resource, format!("it takes {} without a digest or a revision; let the owner name one", telling::name(input))),
-            _ => self.mend_with(resource, format!("nothing proves that what it makes was made from {}; {OBSERVED}", telling::name(input))),
+            _ => {
+                let advice = self.advice(resource);
+                let why = format!("nothing proves that what it makes was made from {}; {advice}", telling::name(input));
+                self.mend_with(resource, why)
+            }
+        }
+    }
+
+    /// Returns what would prove more, and is not done already.
+    fn advice(self, resource: &str) -> &'static str {
+        let state = &self.track.state;
+        let declared = state.chain().get(resource);
+        let declares = declared.is_some_and(|it| it.tracing.trust == Trust::Declared);
+        let seen = state.recollect(resource).and_then(|it| it.last_seen());
+        match seen.map(|it| it.health) {
+            _ if !declares => OBSERVED,
+            Some(Health::Presumed) => HEALTH,
+            _ => RULE,
         }
     }
 

@@ -51,10 +51,13 @@ fn kustomization_is_live_when_all_of_its_inventory_is() {
         &stage(&kustomization("Unknown"), &running),
         "has not applied everything yet",
     );
-    fails(
-        &stage(&kustomization("False"), &running),
-        "Reconciled: it says",
-    );
+    let unready = kustomization("False");
+    progresses(&stage(&unready, &running), "says: Reconciled: it says");
+    let mut stalled = unready;
+    let conditions = stalled["status"]["conditions"].as_array_mut();
+    let stalled_says = json!({"type": "Stalled", "status": "True", "message": "no such path"});
+    conditions.expect("there are some").push(stalled_says);
+    fails(&stage(&stalled, &running), "no such path");
 }
 
 #[test]

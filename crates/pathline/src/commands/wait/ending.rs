@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use pathline_server::api::{WaitState, Waited};
 
 use super::Request;
@@ -80,7 +80,9 @@ fn late(request: &Request, last: Option<&Waited>) -> Failure {
     let positions = last.map(|waited| waited.positions.as_slice());
     let unmet = positions.unwrap_or_default().iter();
     let unmet = unmet.filter(|position| !position.missing.is_empty());
-    let unmet: String = unmet.map(|it| format!("\n  {}", line(it))).collect();
+    let now = Timestamp::now();
+    let unmet = unmet.map(|it| format!("\n  {}", line(it, now)));
+    let unmet: String = unmet.collect();
     Failure::new(format!("after {time:#} it has not happened yet{unmet}"))
         .with_hint(format!(
             "wait again, or longer with `--timeout`; `pathline lineage {} -n {}` shows more",
@@ -118,6 +120,7 @@ mod tests {
                 input: "param:debug".to_owned(),
                 value: "on".to_owned(),
                 reached: vec!["build".to_owned()],
+                at_work: None,
                 missing: vec!["run has made nothing yet".to_owned()],
             }],
             never: Some(Impossible {

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
 use pathline_server::api::{Position, Waited};
 
 use super::Request;
@@ -38,7 +39,9 @@ impl View {
 
     /// Shows where everything is now.
     pub(super) fn show(&mut self, waited: &Waited) {
-        let lines: Vec<_> = waited.positions.iter().map(line).collect();
+        let now = Timestamp::now();
+        let lines = waited.positions.iter().map(|it| line(it, now));
+        let lines: Vec<_> = lines.collect();
         match &self.spinner {
             Some(spinner) => spinner.set_message(lines.join("\n  ")),
             None => {
@@ -68,46 +71,106 @@ impl Drop for View {
 }
 
 /// Returns where something is, in one line.
-pub(super) fn line(position: &Position) -> String {
+pub(super) fn line(position: &Position, now: Timestamp) -> String {
     let Position {
         wish,
+        input,
+        value,
         reached,
         missing,
-        ..
+        at_work,
     } = position;
-    let reached = match reached.as_slice() {
+    let mut line = match wish.as_str() {
+        "current" if !input.is_empty() => format!("current {input}={value}"),
+        wish => wish.to_owned(),
+    };
+    line.push_str("  ");
+    let place = match reached.as_slice() {
+        [] if input.is_empty() => String::new(),
         [] => "not seen yet".to_owned(),
         reached => format!("in {}", reached.join(", ")),
     };
+    line.push_str(&place);
     if missing.is_empty() {
-        format!("{wish}  {reached}, where it is wanted")
-    } else {
-        format!("{wish}  {reached}; {}", missing.join("; "))
+        line.push_str(", where it is wanted");
+        return line;
+    }
+    let since = at_work.as_ref().and_then(|it| it.since);
+    let separator = if place.is_empty() { "" } else { "; " };
+    line.push_str(separator);
+    line.push_str(&missing.join("; "));
+    line.push_str(&since.map(|since| elapsed(since, now)).unwrap_or_default());
+    line
+}
+
+/// Returns how long something has been at work, in whole seconds; nothing if that is less than one.
+fn elapsed(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs();
+    match seconds {
+        ..1 => String::new(),
+        1..120 => format!(", {seconds} s"),
+        _ => format!(", {} min", seconds / 60),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+    use pathline_server::api::AtWork;
+
     use super::*;
 
     #[test]
     fn line_says_how_far_it_is_and_what_is_missing() {
         let mut position = Position {
             wish: "source=8f1c2e7".to_owned(),
-            input: String::new(),
-            value: String::new(),
+            input: "fetch".to_owned(),
+            value: "8f1c2e7".to_owned(),
             reached: Vec::new(),
+            at_work: None,
             missing: vec!["nobody has fetched it yet".to_owned()],
         };
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10);
         assert_eq!(
-            line(&position),
+            line(&position, now),
             "source=8f1c2e7  not seen yet; nobody has fetched it yet"
         );
-        position.reached = vec!["source".to_owned(), "build".to_owned()];
+        position.reached = vec!["source".to_owned(), "test".to_owned()];
+        position.missing = vec!["`build` runs".to_owned()];
+        position.at_work = Some(AtWork {
+            resource: "build".to_owned(),
+            since: Some(Timestamp::UNIX_EPOCH),
+        });
+        assert_eq!(
+            line(&position, now),
+            "source=8f1c2e7  in source, test; `build` runs, 10 s"
+        );
+        position.reached.push("build".to_owned());
         position.missing.clear();
         assert_eq!(
-            line(&position),
-            "source=8f1c2e7  in source, build, where it is wanted"
+            line(&position, now),
+            "source=8f1c2e7  in source, test, build, where it is wanted"
+        );
+    }
+
+    #[test]
+    fn line_of_current_names_the_input() {
+        let mut position = Position {
+            wish: "current".to_owned(),
+            input: "param:debug".to_owned(),
+            value: "on".to_owned(),
+            reached: Vec::new(),
+            at_work: None,
+            missing: vec!["`config` runs".to_owned()],
+        };
+        let now = Timestamp::UNIX_EPOCH;
+        let told = "current param:debug=on  not seen yet; `config` runs";
+        assert_eq!(line(&position, now), told);
+        position.input.clear();
+        position.missing = vec!["`run` rolls out: it is not ready".to_owned()];
+        assert_eq!(
+            line(&position, now),
+            "current  `run` rolls out: it is not ready"
         );
     }
 }

@@ -13,14 +13,14 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Returns the objects of a kind, given as API version and kind, in the namespace of the story.
-pub(super) fn objects(client: &Client, (api_version, kind): (&str, &str)) -> Api<DynamicObject> {
+pub(crate) fn objects(client: &Client, (api_version, kind): (&str, &str)) -> Api<DynamicObject> {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
     Api::namespaced_with(client.clone(), "default", &resource)
 }
 
 /// Waits until an object is as wanted, and returns it.
-pub(super) async fn await_object(
+pub(crate) async fn await_object(
     client: &Client,
     kind: (&str, &str),
     name: &str,
@@ -40,6 +40,6 @@ pub(super) async fn await_object(
 }
 
 /// Returns a path as an argument.
-pub(super) fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.to_str().expect("paths of tests are text").to_owned()
 }

@@ -1,0 +1,70 @@
+//! A value that comes back has arrived only when it was made again.
+
+use std::collections::BTreeSet;
+
+use super::check::{Fault, index_of};
+use super::controller::Controller;
+use super::world::{Part, World};
+use crate::origin::Origin;
+
+/// Checks that no part on the way of an origin was given something else, and then the same again,
+/// without having got to that.
+pub(super) fn check(world: &World, origin: &Origin) -> Result<(), Fault> {
+    let reached = world.state.chain().reached_by(origin);
+    for name in &reached {
+        let part = &world.parts[index_of(world, name)];
+        if !is_made_again(part, origin, &reached) {
+            let controller = part.controller;
+            return Err(Fault::new(format!(
+                "{origin} is said to have arrived, and {name} ({controller:?}) has not got to its last apply"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether nothing will ever say that a part has got to its last apply: it reports what it
+/// uses, and uses what it did before.
+pub(super) fn is_unsaid(part: &Part) -> bool {
+    let (Some(seen), Some((last, before))) = (&part.seen, part.remembered.split_last()) else {
+        return false;
+    };
+    let mut before = before.iter().filter(|(uid, _, _)| *uid == seen.uid);
+    part.controller == Controller::Correlated && before.any(|(_, _, inputs)| *inputs != last.2)
+}
+
+fn is_made_again(part: &Part, origin: &Origin, reached: &BTreeSet<&str>) -> bool {
+    let Some(seen) = &part.seen else {
+        return true;
+    };
+    // A watch may bring old states late; how far the object really is, counts.
+    let mut objects = part.objects.iter().rev();
+    let seen = objects.find(|it| it.uid == seen.uid).unwrap_or(seen);
+    match part.controller {
+        // What was applied is there at once, and a run has one set of inputs.
+        Controller::Applied | Controller::PassesThrough | Controller::Runs => return true,
+        // It skips what was in between, and says that it has.
+        Controller::Matching if seen.status.observed == Some(seen.generation) => return true,
+        _ => {}
+    }
+    let done = part.remembered.iter().rposition(|(uid, generation, _)| {
+        *uid == seen.uid && Some(*generation) == seen.status.done
+    });
+    let Some(done) = done else {
+        return true;
+    };
+    // What is rendered nowhere, or into metadata, makes no other generation.
+    let is_on_way = |input: &Origin| match input {
+        _ if !part.spec.contains(input) => false,
+        Origin::Resource(name) => reached.contains(name.as_str()),
+        Origin::Owner(_) => input == origin,
+    };
+    let on_way = |index: usize| {
+        let inputs = part.remembered[index].2.iter();
+        inputs
+            .filter(|(input, _)| is_on_way(input))
+            .collect::<Vec<_>>()
+    };
+    let mut since = done + 1..part.remembered.len();
+    since.all(|index| on_way(index) == on_way(done))
+}

@@ -1,0 +1,69 @@
+//! Correlation rules: what an object says it uses, and no longer says.
+
+use serde_json::{Value, json};
+
+use crate::support::{applied, inputs, owner, run};
+
+/// A sink whose object says which value it uses.
+fn sink() -> Value {
+    json!({"name": "deploy", "tracing": "rule", "inputs": [], "reads": ["param:rev"], "proves": ["param:rev"]})
+}
+
+fn value(value: &str) -> Value {
+    json!({ "param:rev": value })
+}
+
+fn seen(generation: i64, observed: Option<i64>, matched: bool) -> Value {
+    json!({"seen": {"resource": "deploy", "uid": "deploy", "generation": generation, "observed": observed,
+                    "healthy": true, "matched": matched, "outputs": {}}})
+}
+
+fn deploy(revision: &str, generation: i64) -> [Value; 2] {
+    [
+        owner(value(revision)),
+        applied("deploy", generation, value(revision)),
+    ]
+}
+
+fn told(steps: &[&[Value]]) -> Vec<String> {
+    inputs(&run(&[sink()], &steps.concat()))
+}
+
+#[test]
+fn point_5_rule_that_no_longer_matches_proves_nothing() {
+    let (a, b) = (deploy("A", 1), deploy("B", 2));
+    let rolled_out = [seen(1, Some(1), true)];
+    let matched = [seen(2, Some(2), true)];
+    let rolled_back = [seen(2, Some(2), false)];
+    assert_eq!(
+        told(&[&a, &rolled_out, &b, &matched]),
+        ["param:rev=B arrived"]
+    );
+    let back = told(&[&a, &rolled_out, &b, &matched, &rolled_back]);
+    assert_eq!(back, ["param:rev=B"]);
+    let again = told(&[&a, &rolled_out, &b, &matched, &rolled_back, &matched]);
+    assert_eq!(again, ["param:rev=B arrived"]);
+}
+
+#[test]
+fn point_4_rule_that_matched_before_does_not_say_that_it_was_made_again() {
+    let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 3));
+    let first = [seen(1, Some(1), true)];
+    let unseen = [seen(3, Some(1), true)];
+    assert_eq!(told(&[&a, &first, &b, &back, &unseen]), ["param:rev=A"]);
+    let silent = [seen(1, None, true)];
+    let still_silent = [seen(3, None, true)];
+    assert_eq!(
+        told(&[&a, &silent, &b, &back, &still_silent]),
+        ["param:rev=A"]
+    );
+}
+
+#[test]
+fn point_6_controller_that_skips_what_was_in_between_arrives() {
+    let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 3));
+    let first = [seen(1, Some(1), true)];
+    let coalesced = [seen(3, Some(3), true)];
+    let arrived = told(&[&a, &first, &b, &back, &coalesced]);
+    assert_eq!(arrived, ["param:rev=A arrived"]);
+}
