@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{self, Context};
 use super::credentials::{self, SecretReference};
-use super::status::{Reporter, Verdict, explain, set_condition};
+use super::status::{
+    READY, Reporter, Verdict, explain, set_condition, set_progressing, set_stalled,
+};
 
-/// The condition of a commit.
-const READY: &str = "Ready";
 /// How long fetching, committing and pushing may take, with all its repetitions.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// When a failed commit is tried again.
@@ -93,7 +93,7 @@ pub struct GitCommitStatus {
     /// The generation the conditions speak of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// `Ready`: True once the branch has the files.
+    /// `Ready`: True once the branch has the files, Unknown while they are written; `Stalled` when only a change of the object can help.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
     /// The commit that has the files, of the last success.
@@ -138,18 +138,45 @@ pub(super) async fn reconcile(
     object: Arc<GitCommit>,
     context: Arc<Context>,
 ) -> Result<Action, context::Error> {
-    let generation = object.metadata.generation;
-    let mut status = object.status.clone().unwrap_or_default();
-    let is_written = status.observed_generation == generation
-        && status
-            .conditions
-            .iter()
-            .any(|it| it.type_ == READY && it.status == "True");
-    if object.metadata.deletion_timestamp.is_some() || is_written {
+    let mut reporter = Reporter::new(&context.client, &*object);
+    // What the cache has may be older than what was said last: a commit is written once.
+    let Some(object) = reporter.current().await? else {
+        return Ok(Action::await_change());
+    };
+    if object.metadata.deletion_timestamp.is_some() || is_written(&object) {
         return Ok(Action::await_change());
     }
-    let mut action = Action::await_change();
-    let verdict = match write(&object, &context).await {
+    let generation = object.metadata.generation;
+    let mut status = object.status.clone().unwrap_or_default();
+    if set_progressing(
+        &mut status.conditions,
+        generation,
+        "the files are being written",
+    ) {
+        reporter.write(&status).await?;
+    }
+    let written = write(&object, &context).await;
+    let action = record(&mut status, generation, written);
+    reporter.write(&status).await?;
+    Ok(action)
+}
+
+fn is_written(object: &GitCommit) -> bool {
+    let is_ready = |status: &GitCommitStatus| {
+        let mut conditions = status.conditions.iter();
+        status.observed_generation == object.metadata.generation
+            && conditions.any(|it| it.type_ == READY && it.status == "True")
+    };
+    object.status.as_ref().is_some_and(is_ready)
+}
+
+/// Says what came of it, and when to try again.
+fn record(
+    status: &mut GitCommitStatus,
+    generation: Option<i64>,
+    written: Result<Written, Failure>,
+) -> Action {
+    let (verdict, is_retried) = match written {
         Ok(written) => {
             status.revision = Some(written.revision.to_string());
             status.commit = Some(written.revision.commit);
@@ -158,22 +185,21 @@ pub(super) async fn reconcile(
             } else {
                 "the branch has the files"
             };
-            Verdict::yes("Succeeded", done)
+            (Verdict::yes("Succeeded", done), None)
         }
         Err(failure) => {
             let (reason, may_help) = failure.reason();
-            if may_help {
-                action = Action::requeue(RETRY);
-            }
-            Verdict::no(reason, explain(&failure))
+            (Verdict::no(reason, explain(&failure)), Some(may_help))
         }
     };
-    status.observed_generation = generation;
+    let stalled = (is_retried == Some(false)).then_some(&verdict);
+    set_stalled(&mut status.conditions, generation, stalled);
     set_condition(&mut status.conditions, READY, generation, verdict);
-    Reporter::new(&context.client, &*object)
-        .write(&status)
-        .await?;
-    Ok(action)
+    status.observed_generation = generation;
+    match is_retried {
+        Some(true) => Action::requeue(RETRY),
+        Some(false) | None => Action::await_change(),
+    }
 }
 
 async fn write(object: &GitCommit, context: &Context) -> Result<Written, Failure> {
@@ -201,4 +227,42 @@ async fn write(object: &GitCommit, context: &Context) -> Result<Written, Failure
         .git
         .commit(&remote.with_timeout(PATIENCE), change)
         .await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns status and reason of a condition.
+    fn condition<'a>(status: &'a GitCommitStatus, type_: &str) -> Option<(&'a str, &'a str)> {
+        let found = status.conditions.iter().find(|it| it.type_ == type_)?;
+        Some((&found.status, &found.reason))
+    }
+
+    #[test]
+    fn only_what_nobody_tries_again_is_stalled() {
+        let path = || git::Error::InvalidPath {
+            path: "..".into(),
+            reason: "it leads out",
+        };
+        let broken = || git::Error::Local {
+            action: "push",
+            detail: "no".into(),
+        };
+        let mut status = GitCommitStatus::default();
+        let retried = record(&mut status, Some(1), Err(broken().into()));
+        assert_eq!(retried, Action::requeue(RETRY));
+        assert_eq!(condition(&status, READY), Some(("False", "PushFailed")));
+        assert_eq!(condition(&status, "Stalled"), None);
+
+        let refused = record(&mut status, Some(2), Err(path().into()));
+        assert_eq!(refused, Action::await_change());
+        assert_eq!(condition(&status, READY), Some(("False", "InvalidSpec")));
+        assert_eq!(condition(&status, "Stalled"), Some(("True", "InvalidSpec")));
+
+        assert!(set_progressing(&mut status.conditions, Some(3), "again"));
+        assert_eq!(condition(&status, READY), Some(("Unknown", "Progressing")));
+        assert_eq!(condition(&status, "Stalled"), None);
+        assert!(!set_progressing(&mut status.conditions, Some(3), "again"));
+    }
 }

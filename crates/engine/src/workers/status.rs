@@ -17,6 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 /// Who owns the fields the workers write.
 pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
+/// The condition of an object that is kept as it says.
+pub(crate) const READY: &str = "Ready";
+/// The condition of an object that nobody tries again until it is changed.
+const STALLED: &str = "Stalled";
 /// How long the last words of a stopped run may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -28,7 +32,7 @@ pub(crate) fn now() -> Time {
 }
 
 /// What a condition says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) status: &'static str,
     pub(crate) reason: &'static str,
@@ -88,6 +92,42 @@ pub(crate) fn set_condition(
         Some(at) => conditions[at] = condition,
         None => conditions.push(condition),
     }
+}
+
+/// Says, as kstatus and Flux do, whether nothing will happen until the object is changed.
+///
+/// `why` is the verdict on an object that nobody tries again; without one the condition is absent.
+pub(crate) fn set_stalled(
+    conditions: &mut Vec<Condition>,
+    generation: Option<i64>,
+    why: Option<&Verdict>,
+) {
+    match why {
+        Some(Verdict {
+            reason, message, ..
+        }) => {
+            let stalled = Verdict::yes(reason, message);
+            set_condition(conditions, STALLED, generation, stalled);
+        }
+        None => conditions.retain(|it| it.type_ != STALLED),
+    }
+}
+
+/// Says that work on a generation begins, unless there is a verdict on it: one that is tried again
+/// keeps the reason why. Returns whether that is news.
+pub(crate) fn set_progressing(
+    conditions: &mut Vec<Condition>,
+    generation: Option<i64>,
+    message: &str,
+) -> bool {
+    let known = conditions.iter().find(|it| it.type_ == READY);
+    if known.is_some_and(|it| it.observed_generation == generation) {
+        return false;
+    }
+    let verdict = Verdict::unknown("Progressing", message);
+    set_condition(conditions, READY, generation, verdict);
+    set_stalled(conditions, generation, None);
+    true
 }
 
 /// Whether a condition has been decided for this generation.

@@ -15,7 +15,9 @@ use super::{Artifact, GitRepository, GitRepositoryStatus, artifacts};
 use crate::workers::context::{self, Context};
 use crate::workers::credentials;
 use crate::workers::source::archive_url;
-use crate::workers::status::{Reporter, Verdict, explain, now, set_condition};
+use crate::workers::status::{
+    READY, Reporter, Verdict, explain, now, set_condition, set_progressing, set_stalled,
+};
 
 /// Asks for a fetch now; any change of the value counts.
 const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
@@ -23,6 +25,9 @@ const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(500);
 /// A failed fetch is tried again after this, or after the interval if that is shorter.
 const RETRY: Duration = Duration::from_secs(30);
+
+/// The condition of a repository that could not be fetched and is tried again.
+const FETCH_FAILED: &str = "FetchFailed";
 
 /// When which repository is to be fetched next, by its uid.
 #[derive(Debug, Default)]
@@ -105,18 +110,20 @@ pub(in crate::workers) async fn reconcile(
     if let Some(remaining) = schedule.remaining(&object) {
         return Ok(Action::requeue(remaining));
     }
+    let mut reporter = Reporter::new(&context.client, &*object);
     let mut status = object.status.clone().unwrap_or_default();
+    let generation = object.metadata.generation;
+    if set_progressing(&mut status.conditions, generation, "it is being fetched") {
+        reporter.write(&status).await?;
+    }
     let fetched = fetch(&object, &context, status.artifact.as_ref()).await;
-    let interval = object.spec.interval.duration().max(SHORTEST_INTERVAL);
-    let wait = if fetched.is_ok() {
-        interval
-    } else {
-        interval.min(RETRY)
+    let wait = pause(&object, &fetched);
+    let action = match &fetched {
+        Err(failure) if failure.reason().1 => Action::await_change(),
+        _ => Action::requeue(wait),
     };
     record(&mut status, &object, fetched);
-    Reporter::new(&context.client, &*object)
-        .write(&status)
-        .await?;
+    reporter.write(&status).await?;
     schedule.fetched(&object, wait);
     if status.artifact
         != object
@@ -126,7 +133,16 @@ pub(in crate::workers) async fn reconcile(
     {
         artifacts::tidy(&context, &object, status.artifact.as_ref()).await;
     }
-    Ok(Action::requeue(wait))
+    Ok(action)
+}
+
+/// How long to wait until the next fetch.
+fn pause(object: &GitRepository, fetched: &Result<Artifact, Failure>) -> Duration {
+    let interval = object.spec.interval.duration().max(SHORTEST_INTERVAL);
+    match fetched {
+        Ok(_) => interval,
+        Err(_) => interval.min(RETRY),
+    }
 }
 
 /// The artifact of what the reference names now: the known one, if it did not move.
@@ -209,36 +225,34 @@ fn record(
     let generation = object.metadata.generation;
     status.last_handled_reconcile_at = requested_at(object);
     let conditions = &mut status.conditions;
-    let mut keep = |type_: Option<&str>| {
-        let is_trouble = |it: &str| matches!(it, "FetchFailed" | "Stalled");
-        conditions.retain(|it| !is_trouble(&it.type_) || Some(it.type_.as_str()) == type_);
-    };
     match fetched {
         Ok(artifact) => {
             let stored = format!("stored artifact for revision '{}'", artifact.revision);
             let verdict = Verdict::yes("Succeeded", stored);
-            keep(None);
-            set_condition(conditions, "Ready", generation, verdict.clone());
+            set_condition(conditions, READY, generation, verdict.clone());
             set_condition(conditions, "ArtifactInStorage", generation, verdict);
+            set_stalled(conditions, generation, None);
+            conditions.retain(|it| it.type_ != FETCH_FAILED);
             status.observed_generation = generation;
             status.artifact = Some(artifact);
         }
-        Err(failure) => {
-            let (reason, is_stalled) = failure.reason();
-            let type_ = if is_stalled { "Stalled" } else { "FetchFailed" };
-            let why = explain(&failure);
-            keep(Some(type_));
-            set_condition(
-                conditions,
-                "Ready",
-                generation,
-                Verdict::no(reason, why.clone()),
-            );
-            set_condition(conditions, type_, generation, Verdict::yes(reason, why));
-            if is_stalled {
-                status.observed_generation = generation;
-            }
-        }
+        Err(failure) => record_failure(status, generation, &failure),
+    }
+}
+
+/// Says why nothing was fetched: `Stalled` if nobody tries again, else `FetchFailed`.
+fn record_failure(status: &mut GitRepositoryStatus, generation: Option<i64>, failure: &Failure) {
+    let conditions = &mut status.conditions;
+    let (reason, is_stalled) = failure.reason();
+    let verdict = Verdict::no(reason, explain(failure));
+    set_condition(conditions, READY, generation, verdict.clone());
+    set_stalled(conditions, generation, is_stalled.then_some(&verdict));
+    if is_stalled {
+        conditions.retain(|it| it.type_ != FETCH_FAILED);
+        status.observed_generation = generation;
+    } else {
+        let failed = Verdict::yes(reason, verdict.message);
+        set_condition(conditions, FETCH_FAILED, generation, failed);
     }
 }
 
