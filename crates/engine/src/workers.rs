@@ -11,9 +11,14 @@ mod credentials;
 mod git_commit;
 mod git_repository;
 mod leftovers;
+#[cfg(target_os = "linux")]
+mod listeners;
 mod log;
 mod places;
+mod ports;
 mod process;
+#[cfg(target_os = "linux")]
+mod processes;
 mod slots;
 mod source;
 mod status;

@@ -18,6 +18,7 @@
 mod cases;
 mod git;
 mod go_tools;
+pub mod http_child;
 mod instructions;
 pub mod kube;
 pub mod kuttl;

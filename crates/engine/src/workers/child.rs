@@ -78,7 +78,7 @@ impl From<ExitStatus> for Exit {
 /// A running child. Dropping it kills its group.
 #[derive(Debug)]
 pub(crate) struct Child {
-    group: Group,
+    run: RunHandle,
     ended: watch::Receiver<Option<Exit>>,
     tail: Tail,
 }
@@ -116,6 +116,10 @@ impl Launcher {
         let (report, ended) = watch::channel(None);
         let written = copy_output(output, log)?;
         let watched = group.clone();
+        let handle = RunHandle {
+            group,
+            mark: format!("{RUN_MARK}={run}"),
+        };
         thread::Builder::new()
             .name(format!("child-{pid}"))
             .spawn(move || {
@@ -126,14 +130,23 @@ impl Launcher {
                 drop(record);
                 report.send_replace(Some(exit));
             })?;
-        Ok(Child { group, ended, tail })
+        Ok(Child {
+            run: handle,
+            ended,
+            tail,
+        })
     }
 }
 
 impl Child {
     /// The process id of the child.
     pub(crate) fn pid(&self) -> i64 {
-        self.group.pid.as_raw_nonzero().get().into()
+        self.run.group.pid.as_raw_nonzero().get().into()
+    }
+
+    /// Returns a handle to ask about the processes of this child.
+    pub(crate) fn run(&self) -> RunHandle {
+        self.run.clone()
     }
 
     /// The end of its output.
@@ -152,11 +165,11 @@ impl Child {
 
     /// Asks the group to end, and kills it after `patience`.
     pub(crate) async fn stop(&mut self, patience: Duration) -> Exit {
-        self.group.signal(Signal::TERM);
+        self.run.group.signal(Signal::TERM);
         if let Ok(exit) = tokio::time::timeout(patience, self.ended()).await {
             return exit;
         }
-        self.group.signal(Signal::KILL);
+        self.run.group.signal(Signal::KILL);
         self.ended().await
     }
 }
@@ -164,8 +177,40 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if self.ended.borrow().is_none() {
-            self.group.signal(Signal::KILL);
+            self.run.group.signal(Signal::KILL);
         }
+    }
+}
+
+/// Identifies the processes of one child.
+#[derive(Clone, Debug)]
+pub(crate) struct RunHandle {
+    group: Group,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "environments can be seen on Linux only")
+    )]
+    mark: String,
+}
+
+impl RunHandle {
+    /// Returns whether the child itself still runs. One that waits to be reaped does not.
+    pub(crate) fn is_running(&self) -> bool {
+        let reaped = self.group.reaped.lock();
+        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !*reaped && matches!(waitid(WaitId::Pid(self.group.pid), peek), Ok(None))
+    }
+
+    /// Returns the process that leads the group.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn leader(&self) -> Pid {
+        self.group.pid
+    }
+
+    /// Returns the entry that all its processes have in their environment.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn mark(&self) -> &[u8] {
+        self.mark.as_bytes()
     }
 }
 

@@ -128,21 +128,17 @@ mod platform {
     use std::fs;
     use std::io;
     use std::os::fd::OwnedFd;
-    use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    use crate::workers::processes::{has_mark, is_dead, processes, stat};
 
     /// How long one killed process may take to end before the others are looked at again.
     const TURN: Timespec = Timespec {
         tv_sec: 1,
         tv_nsec: 0,
     };
-    /// How often to look at a process that does not show its environment, and how long apart.
-    const GLANCES: u32 = 50;
-    const BETWEEN_GLANCES: Duration = Duration::from_millis(2);
-    /// `PF_KTHREAD`, in the flags of a process.
-    const KERNEL_THREAD: u64 = 0x0020_0000;
 
     /// Kills the processes whose environment has `mark`, waits for their end and returns how many
     /// there were.
@@ -169,65 +165,6 @@ mod platform {
         Some(pinned)
     }
 
-    /// Whether the environment of a process has `mark`.
-    ///
-    /// A process that becomes another program just now shows no environment, or the beginning of
-    /// one, for a moment. Taking that for an answer would let it get away.
-    fn has_mark(pid: Pid, mark: &[u8]) -> bool {
-        for _ in 0..GLANCES {
-            let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
-                return false;
-            };
-            if environment.split(|byte| *byte == 0).any(|it| it == mark) {
-                return true;
-            }
-            if stat(pid).is_ok_and(|fields| shows_all(&fields, environment.len())) {
-                return false;
-            }
-            std::thread::sleep(BETWEEN_GLANCES);
-        }
-        false
-    }
-
-    /// Whether an environment of `length` bytes is all there is to see of a process.
-    fn shows_all(stat: &[String], length: usize) -> bool {
-        let number = |index: usize| stat.get(index)?.parse::<u64>().ok();
-        let has_none = is_dead(stat) || number(6).is_some_and(|flags| flags & KERNEL_THREAD != 0);
-        match (number(24), number(47), number(48)) {
-            _ if has_none => true,
-            // Where the code of a program ends is known last, when its environment lies ready.
-            (Some(0), ..) => !tells_of_programs(),
-            (_, Some(start), Some(end)) => end.checked_sub(start) == u64::try_from(length).ok(),
-            _ => true,
-        }
-    }
-
-    /// Whether this kernel says where the code of a program ends: it ends somewhere for our own.
-    fn tells_of_programs() -> bool {
-        stat(rustix::process::getpid()).is_ok_and(|own| own.get(24).is_some_and(|end| end != "0"))
-    }
-
-    fn is_dead(stat: &[String]) -> bool {
-        matches!(stat.first().map(String::as_str), Some("Z" | "X"))
-    }
-
-    fn processes() -> impl Iterator<Item = Pid> {
-        let own = rustix::process::getpid();
-        fs::read_dir("/proc")
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                entry
-                    .file_name()
-                    .to_str()?
-                    .parse()
-                    .ok()
-                    .and_then(Pid::from_raw)
-            })
-            .filter(move |pid| *pid != own)
-    }
-
     /// Whether the group has a member that is not a zombie.
     pub(super) fn group_is_alive(group: Pid) -> bool {
         processes().any(|pid| {
@@ -250,13 +187,6 @@ mod platform {
 
     fn boot() -> io::Result<String> {
         fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
-    }
-
-    /// The fields of `/proc/<pid>/stat` from the state on; the name before may contain anything.
-    fn stat(pid: Pid) -> io::Result<Vec<String>> {
-        let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
-        Ok(fields.split_whitespace().map(Into::into).collect())
     }
 }
 

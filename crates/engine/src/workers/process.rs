@@ -5,7 +5,9 @@
     reason = "clippy takes the types of several columns for one attribute"
 )]
 
+mod port;
 mod probe;
+mod readiness;
 mod supervise;
 
 use std::sync::Arc;
@@ -20,9 +22,6 @@ use super::amounts::Span;
 use super::command::Variable;
 use super::context::{Context, Runnable};
 use super::source::Source;
-
-/// The condition of a process.
-const READY: &str = "Ready";
 
 /// What to keep running. A change of anything here stops it and starts it anew.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -97,7 +96,7 @@ fn default_period() -> u32 {
     1
 }
 
-/// A request to this machine; 2xx and 3xx are success.
+/// A request to this machine; 2xx and 3xx are success, if it is the process or one of its descendants that answers.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HttpGet {
     /// The port.
@@ -120,7 +119,7 @@ pub struct ProcessStatus {
     /// The generation the conditions speak of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// `Ready`: False while nothing of this generation runs or it does not answer.
+    /// `Ready`: Unknown while it starts or stops; False when it has ended, does not answer or somebody else has its port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
     /// The process id, while it runs.

@@ -7,6 +7,7 @@ mod lineage;
 mod owners;
 mod workers_fixture;
 mod workers_git;
+mod workers_ports;
 mod workers_process;
 mod workers_restart;
 mod workers_task;

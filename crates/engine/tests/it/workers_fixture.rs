@@ -4,14 +4,17 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures::{Stream, StreamExt};
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::NamespaceResourceScope;
 use kube::runtime::wait::await_condition;
+use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use pathline_cluster::Cluster;
 use pathline_engine::crds;
 use pathline_engine::workers::{self, Restarts, Source};
 use pathline_remote::archive::{Limits, pack_directory};
+use pathline_testkit::http_child;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -99,6 +102,18 @@ impl House {
                 panic!("`{name}` never became as it should be ({other:?}): {found:#?}")
             }
         }
+    }
+
+    /// Watches an object that is still to be created: every state it is in from then on.
+    pub(crate) async fn watch<K: Kind + Sync>(
+        &self,
+        name: &str,
+    ) -> impl Stream<Item = Value> + Send + Unpin + use<K> {
+        let named = watcher::Config::default().fields(&format!("metadata.name={name}"));
+        let mut events = Box::pin(watcher(self.api::<K>(), named));
+        while !matches!(events.next().await, Some(Ok(watcher::Event::InitDone))) {}
+        let objects = events.applied_objects();
+        Box::pin(objects.filter_map(async |it| serde_json::to_value(it.ok()?).ok()))
     }
 
     /// Deletes an object and waits until it is gone.
@@ -202,6 +217,38 @@ pub(crate) fn message<'a>(object: &'a Value, type_: &str) -> &'a str {
 /// The text of a value; empty if it is none.
 pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// Whether a `Process` says that its newest generation is ready.
+pub(crate) fn is_ready(process: &Value) -> bool {
+    let is_current = process["metadata"]["generation"] == process["status"]["observedGeneration"];
+    is_current && condition(process, "Ready").0 == "True"
+}
+
+/// Serves HTTP when it is started by [`server`].
+#[test]
+fn serve() {
+    http_child::serve_if_asked();
+}
+
+/// The command that serves HTTP.
+pub(crate) fn server_command() -> Vec<String> {
+    http_child::server_command("workers_fixture::serve")
+}
+
+/// The spec of a `Process` that serves HTTP on a port, with more settings for its server.
+pub(crate) fn server(port: u16, settings: &[(&str, &str)]) -> Value {
+    let port_text = port.to_string();
+    let settings = [&[(http_child::SERVE_PORT, port_text.as_str())], settings].concat();
+    let env: Vec<_> = settings
+        .into_iter()
+        .map(|(name, value)| json!({ "name": name, "value": value }))
+        .collect();
+    json!({
+        "command": server_command(),
+        "env": env,
+        "readiness": { "httpGet": { "port": port } },
+    })
 }
 
 /// Whether a process is there and not just waiting to be reaped.

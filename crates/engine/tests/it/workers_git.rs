@@ -1,5 +1,7 @@
 use std::path::{Path, PathBuf};
 
+use futures::StreamExt;
+use futures::future::ready;
 use pathline_engine::workers::{GitCommit, GitRepository, Task};
 use pathline_testkit::git;
 use serde_json::{Value, json};
@@ -189,6 +191,13 @@ async fn what_is_not_supported_or_malformed_stalls_with_a_reason() {
             .until::<GitRepository>(name, |it| condition(it, "Ready").0 == "False")
             .await;
         assert_eq!(condition(&found, "Ready").1, reason, "{name}");
+        let is_retried = matches!(reason, "GitOperationFailed" | "AuthenticationFailed");
+        let [stalled, failed] = ["Stalled", "FetchFailed"].map(|it| condition(&found, it));
+        if is_retried {
+            assert_eq!([stalled, failed], [("", ""), ("True", reason)], "{name}");
+        } else {
+            assert_eq!([stalled, failed], [("True", reason), ("", "")], "{name}");
+        }
         assert!(
             message(&found, "Ready").contains(part),
             "{}",
@@ -313,6 +322,39 @@ async fn a_commit_follows_its_spec_and_writes_nothing_twice() {
         refused["status"]["commit"], second["status"]["commit"],
         "of the last success"
     );
+    assert_eq!(condition(&refused, "Stalled"), ("True", "InvalidSpec"));
+    let mended = json!({ "spec": { "files": { "../x": null } } });
+    house.patch::<GitCommit>("site", mended).await;
+    let mended = house
+        .until::<GitCommit>("site", |it| {
+            it["metadata"]["generation"] == 4 && is_ready(it)
+        })
+        .await;
+    assert_eq!(condition(&mended, "Stalled"), ("", ""), "{mended:#}");
     house.close().await;
     assert_eq!(git(&bare, &["rev-list", "--count", "main"]), "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn point_1_what_is_being_fetched_or_written_is_not_wrong() {
+    let dir = TempDir::new().unwrap();
+    let (bare, _) = repository(dir.path());
+    let house = House::open(&dir.path().join("data")).await;
+    let fetching = json!({ "url": bare, "interval": "1m", "ref": { "branch": "main" } });
+    let writing = json!({ "url": bare, "files": { "a": "b\n" }, "message": "deploy" });
+    let fetched = house.watch::<GitRepository>("app").await;
+    let written = house.watch::<GitCommit>("site").await;
+    house.create::<GitRepository>("app", fetching).await;
+    house.create::<GitCommit>("site", writing).await;
+    let first_words = |it: &Value| ready(it["status"].is_object());
+    let (mut fetched, mut written) = (fetched.filter(first_words), written.filter(first_words));
+    for first in [fetched.next().await, written.next().await] {
+        let first = first.unwrap();
+        assert_eq!(condition(&first, "Ready"), ("Unknown", "Progressing"));
+        // Nothing has been made of this generation yet.
+        assert_eq!(first["status"]["observedGeneration"], Value::Null);
+    }
+    house.until::<GitRepository>("app", is_ready).await;
+    house.until::<GitCommit>("site", is_ready).await;
+    house.close().await;
 }

@@ -1,15 +1,15 @@
+use std::collections::BTreeSet;
+
 use futures::{StreamExt, TryStreamExt};
 use kube::runtime::{WatchStreamExt, watcher};
 use pathline_engine::workers::Process;
+use pathline_testkit::http_child::{SERVE_HELD, free_port};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::workers_fixture::{House, condition, content_of, is_running, message, text};
-
-fn is_ready(process: &Value) -> bool {
-    let is_current = process["metadata"]["generation"] == process["status"]["observedGeneration"];
-    is_current && condition(process, "Ready").0 == "True"
-}
+use crate::workers_fixture::{
+    House, condition, content_of, is_ready, is_running, message, server, text,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_says_what_it_runs_with_and_is_stopped_with_its_object() {
@@ -62,10 +62,8 @@ async fn a_change_stops_the_old_one_first_and_is_not_ready_in_between() {
     assert_eq!(after["status"]["running"]["source"]["revision"], "two");
     assert!(!is_running(&before["status"]["pid"].to_string()));
     let history = history.await.unwrap().unwrap();
-    assert!(
-        history.iter().any(|it| condition(it, "Ready").0 == "False"),
-        "{history:#?}"
-    );
+    let statuses: BTreeSet<_> = history.iter().map(|it| condition(it, "Ready").0).collect();
+    assert_eq!(statuses, ["True", "Unknown"].into(), "{history:#?}");
     for seen in &history {
         let status = &seen["status"];
         let claims_new = status["observedGeneration"] == 2 && condition(seen, "Ready").0 == "True";
@@ -129,41 +127,24 @@ async fn a_killed_process_comes_back() {
 async fn readiness_follows_the_probe() {
     let dir = TempDir::new().unwrap();
     let house = House::open(dir.path()).await;
-    // The probe goes to a server of ours, so that the test decides what it answers.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let healthy = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let answer = healthy.clone();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            use std::io::{Read, Write};
-            let _ = stream.read(&mut [0; 1024]);
-            let code = if answer.load(std::sync::atomic::Ordering::SeqCst) {
-                200
-            } else {
-                503
-            };
-            let _ = write!(stream, "HTTP/1.1 {code} X\r\nContent-Length: 0\r\n\r\n");
-        }
-    });
-    let spec = json!({
-        "command": ["sleep", "600"],
-        "readiness": { "httpGet": { "port": port, "path": "/healthz" } },
-    });
+    let held = dir.path().join("held");
+    std::fs::write(&held, "").unwrap();
+    let mut spec = server(free_port(), &[(SERVE_HELD, held.to_str().unwrap())]);
+    spec["readiness"]["httpGet"]["path"] = "/healthz".into();
     house.create::<Process>("web", spec).await;
+    let process = house
+        .until::<Process>("web", |it| {
+            message(it, "Ready").contains("/healthz with 503")
+        })
+        .await;
+    assert_eq!(condition(&process, "Ready"), ("Unknown", "Starting"));
+    std::fs::remove_file(&held).unwrap();
+    house.until::<Process>("web", is_ready).await;
+    std::fs::write(&held, "").unwrap();
     let process = house
         .until::<Process>("web", |it| condition(it, "Ready").1 == "NotAnswering")
         .await;
-    assert!(
-        message(&process, "Ready").contains("/healthz with 503"),
-        "{process:#}"
-    );
-    healthy.store(true, std::sync::atomic::Ordering::SeqCst);
-    house.until::<Process>("web", is_ready).await;
-    healthy.store(false, std::sync::atomic::Ordering::SeqCst);
-    house
-        .until::<Process>("web", |it| condition(it, "Ready").1 == "NotAnswering")
-        .await;
+    assert_eq!(condition(&process, "Ready").0, "False");
     house.close().await;
 }
 

@@ -13,6 +13,7 @@ mod help;
 mod keys;
 mod kubectl;
 mod lineage;
+mod ports;
 mod program;
 mod real_cluster;
 mod schemathesis;

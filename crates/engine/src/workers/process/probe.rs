@@ -28,6 +28,13 @@ pub(super) async fn ask(target: &HttpGet) -> Result<(), String> {
     }
 }
 
+/// Returns whether anything accepts connections on a port of this machine.
+pub(super) async fn connects(port: u16) -> bool {
+    let connecting = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+    let connected = tokio::time::timeout(PATIENCE, connecting).await;
+    matches!(connected, Ok(Ok(_)))
+}
+
 async fn status_code(port: u16, path: &str) -> io::Result<u16> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
     let request = format!(

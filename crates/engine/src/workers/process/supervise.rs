@@ -8,22 +8,18 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{Process, ProcessStatus, READY, Running, probe};
+use super::port::{self, Taken};
+use super::readiness::ReadinessWatch;
+use super::{Process, ProcessStatus, Running};
 use crate::workers::Restarts;
 use crate::workers::child::{Child, Exit, Launch};
 use crate::workers::command::environment;
 use crate::workers::context::Context;
 use crate::workers::source::WorkDir;
-use crate::workers::status::{Reporter, Verdict, explain, now, set_condition};
+use crate::workers::status::{READY, Reporter, Verdict, explain, now, set_condition};
 
 /// How large the log of a process may become.
 const LOG_LIMIT: u64 = 1 << 20;
-/// How long a process without a probe must have been running to count as ready.
-const SETTLING: Duration = Duration::from_secs(1);
-/// How often a process that was just started is asked.
-const SOON: Duration = Duration::from_millis(200);
-/// How many answers in a row may be missing before anything is said.
-const PARDONED_FAILURES: u32 = 2;
 
 /// Starts the process, and again whenever it ends, until told to stop.
 pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: CancellationToken) {
@@ -33,11 +29,15 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
     while !stop.is_cancelled() {
         let began = Instant::now();
         let ended = match supervisor.start().await {
-            Ok((work, mut child)) => {
-                let exit = supervisor.accompany(&mut child).await;
+            Ok(Started {
+                work,
+                mut child,
+                taken,
+            }) => {
+                let exit = supervisor.accompany(&mut child, taken.as_ref()).await;
                 drop(work);
                 match exit {
-                    Some(exit) => Verdict::no("Exited", exit.to_string()),
+                    Some(exit) => supervisor.exited(exit).await,
                     None => return,
                 }
             }
@@ -50,9 +50,15 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
             () = tokio::time::sleep(wait) => supervisor.status.restarts += 1,
         }
     }
-    supervisor
-        .say(Verdict::no("Stopped", "it was stopped"))
-        .await;
+    supervisor.say_stopped().await;
+}
+
+/// A child that runs, with its directory.
+struct Started {
+    work: WorkDir,
+    child: Child,
+    /// Who had its port before.
+    taken: Option<Taken>,
 }
 
 struct Supervisor {
@@ -61,6 +67,8 @@ struct Supervisor {
     reporter: Reporter<Process>,
     status: ProcessStatus,
     stop: CancellationToken,
+    /// How the start before this one ended.
+    last_end: Option<String>,
 }
 
 impl Supervisor {
@@ -72,6 +80,7 @@ impl Supervisor {
             reporter,
             status: ProcessStatus::default(),
             stop,
+            last_end: None,
         }
     }
 
@@ -89,11 +98,15 @@ impl Supervisor {
             conditions: known.map(|status| status.conditions).unwrap_or_default(),
             ..ProcessStatus::default()
         };
-        self.say(Verdict::no("Starting", "it is being started"))
+        self.say(Verdict::unknown("Starting", "it is being started"))
             .await;
     }
 
-    async fn start(&mut self) -> Result<(WorkDir, Child), Verdict> {
+    async fn start(&mut self) -> Result<Started, Verdict> {
+        let taken = port::occupant(&self.context, &self.process).await;
+        if let Some(taken) = &taken {
+            self.say(taken.verdict()).await;
+        }
         let spec = &self.process.spec;
         let work = WorkDir::create(self.context.places.new_work(), spec.source.clone())
             .await
@@ -123,12 +136,17 @@ impl Supervisor {
             generation: self.process.metadata.generation.unwrap_or_default(),
             source: spec.source.clone(),
         });
-        self.say(Verdict::no(
-            "Starting",
-            "it was started and is not ready yet",
-        ))
-        .await;
-        Ok((work, child))
+        let starting = Verdict::unknown("Starting", self.starting());
+        self.say(taken.as_ref().map_or(starting, Taken::verdict))
+            .await;
+        Ok(Started { work, child, taken })
+    }
+
+    fn starting(&self) -> String {
+        match &self.last_end {
+            Some(end) => format!("it was started again after {end}, and is not ready yet"),
+            None => "it was started and is not ready yet".into(),
+        }
     }
 
     /// A log for every start, so that the one of a crash is not written over.
@@ -144,9 +162,9 @@ impl Supervisor {
     }
 
     /// Watches over a child until it ends; nothing when it was stopped.
-    async fn accompany(&mut self, child: &mut Child) -> Option<Exit> {
+    async fn accompany(&mut self, child: &mut Child, taken: Option<&Taken>) -> Option<Exit> {
         let stop = self.stop.clone();
-        let mut readiness = ReadinessWatch::new(&self.process);
+        let mut readiness = ReadinessWatch::new(&self.process, &self.context, child.run(), taken);
         loop {
             tokio::select! {
                 biased;
@@ -167,12 +185,27 @@ impl Supervisor {
     }
 
     async fn stop(&mut self, child: &mut Child) {
-        self.say(Verdict::no("Stopping", "it is being stopped"))
+        self.say(Verdict::unknown("Stopping", "it is being stopped"))
             .await;
         child.stop(self.process.spec.stop_timeout.duration()).await;
         self.remember_log(child);
         self.nothing_runs();
-        self.say(Verdict::no("Stopped", "it was stopped")).await;
+        self.say_stopped().await;
+    }
+
+    async fn say_stopped(&mut self) {
+        self.say(Verdict::unknown("Stopped", "it was stopped"))
+            .await;
+    }
+
+    /// Describes the end of a child, and who may be to blame for it.
+    async fn exited(&mut self, exit: Exit) -> Verdict {
+        self.last_end = Some(exit.to_string());
+        let message = match port::obstacle(&self.context, &self.process).await {
+            Some(taken) => format!("{exit}; {}", taken.message),
+            None => exit.to_string(),
+        };
+        Verdict::no("Exited", message)
     }
 
     async fn ended(&mut self, verdict: Verdict, wait: Duration) {
@@ -195,59 +228,6 @@ impl Supervisor {
         let generation = self.process.metadata.generation;
         set_condition(&mut self.status.conditions, READY, generation, verdict);
         self.reporter.insist(&self.status, &self.stop).await;
-    }
-}
-
-/// Tells when a process becomes ready, or stops being so.
-struct ReadinessWatch {
-    process: Arc<Process>,
-    ready: Option<bool>,
-    failures: u32,
-}
-
-impl ReadinessWatch {
-    fn new(process: &Arc<Process>) -> Self {
-        Self {
-            process: process.clone(),
-            ready: None,
-            failures: 0,
-        }
-    }
-
-    /// Returns when there is something new to say.
-    async fn changed(&mut self) -> Verdict {
-        let process = self.process.clone();
-        let Some(readiness) = &process.spec.readiness else {
-            if self.ready.is_some() {
-                return std::future::pending().await;
-            }
-            tokio::time::sleep(SETTLING).await;
-            self.ready = Some(true);
-            return Verdict::yes("Running", "it has been running for a second");
-        };
-        let period = Duration::from_secs(readiness.period_seconds.into());
-        loop {
-            match self.ready {
-                Some(_) => tokio::time::sleep(period).await,
-                None if self.failures > 0 => tokio::time::sleep(period.min(SOON)).await,
-                None => {}
-            }
-            match probe::ask(&readiness.http_get).await {
-                Ok(()) => {
-                    self.failures = 0;
-                    if self.ready.replace(true) != Some(true) {
-                        return Verdict::yes("Answering", "it answers");
-                    }
-                }
-                Err(why) => {
-                    self.failures += 1;
-                    let pardoned = self.failures <= PARDONED_FAILURES;
-                    if !pardoned && self.ready.replace(false) != Some(false) {
-                        return Verdict::no("NotAnswering", why);
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -8,15 +8,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use kube::Client;
-use parking_lot::Mutex;
+use pathline_testkit::http_child::{self, free_port, server_command};
 use pathline_testkit::{Leash, git};
 use rustix::process::Signal;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
 use super::Version;
 use super::objects::{await_object, text};
@@ -24,8 +21,8 @@ use super::version::CHAIN;
 use crate::program::{Ended, Running};
 use crate::up::{UP, client};
 
-/// Each task waits for a file that is called like itself and its input. What the process says of
-/// itself when it is asked for its readiness is up to the test.
+/// Each task waits for a file that is called like itself and its input. The process is not ready
+/// while a file is there that is called like its version.
 const TEMPLATES: &str = r#"
 apiVersion: carto.run/v1alpha1
 kind: ClusterSourceTemplate
@@ -56,7 +53,7 @@ spec:
     metadata: {name: app-test}
     spec:
       source: {url: $(source.url)$, revision: $(source.revision)$}
-      command: [sh, -c, 'until [ -e "GATES/test-${PATHLINE_SOURCE_REVISION##*:}" ]; do sleep 0.1; done']
+      command: [sh, -c, 'until [ -e "<gates>/test-${PATHLINE_SOURCE_REVISION##*:}" ]; do sleep 0.1; done']
 ---
 apiVersion: carto.run/v1alpha1
 kind: ClusterImageTemplate
@@ -75,7 +72,7 @@ spec:
         - -ec
         - |
           commit=${PATHLINE_SOURCE_REVISION##*:}
-          until [ -e "GATES/build-$commit" ]; do sleep 0.1; done
+          until [ -e "<gates>/build-$commit" ]; do sleep 0.1; done
           mkdir image && cp run.sh image && echo "$commit" > image/commit
       outputs: [{name: image, directory: image, tag: image/commit}]
 ---
@@ -92,7 +89,7 @@ spec:
     metadata: {name: app-settings}
     spec:
       env: [{name: DEBUG, value: $(params.debug)$}]
-      command: [sh, -c, 'until [ -e "GATES/settings-$DEBUG" ]; do sleep 0.1; done; echo "$DEBUG" > settings']
+      command: [sh, -c, 'until [ -e "<gates>/settings-$DEBUG" ]; do sleep 0.1; done; echo "$DEBUG" > settings']
       outputs: [{name: settings, file: settings}]
 ---
 apiVersion: carto.run/v1alpha1
@@ -109,9 +106,23 @@ spec:
         - {name: IMAGE, value: $(image)$}
         - {name: DEBUG, value: $(config)$}
         - {name: TESTED, value: $(source.revision)$}
-      command: [sh, -c, 'archive=${IMAGE#file://} && archive=${archive%@*} && tar -xzf "${archive%:*}" && exec sh run.sh']
-      readiness: {httpGet: {port: PORT, path: '/$(image)$/$(config)$'}}
+        - {name: TESTKIT_SERVE_PORT, value: '<port>'}
+      command:
+        - sh
+        - -ec
+        - |
+          archive=${IMAGE#file://} && archive=${archive%@*}
+          tar -xzf "${archive%:*}"
+          export TESTKIT_SERVE_HELD="<held>/${archive##*:}-$DEBUG"
+          . ./run.sh
+      readiness: {httpGet: {port: <port>}}
 "#;
+
+/// Serves for the process of the story.
+#[test]
+fn serve() {
+    http_child::serve_if_asked();
+}
 
 /// `pathline up`, and what the test has in its hands.
 struct Embedded {
@@ -120,11 +131,7 @@ struct Embedded {
     addresses: [String; 2],
     home: PathBuf,
     commits: [String; 4],
-    held: Held,
 }
-
-/// The versions that are not ready.
-type Held = Arc<Mutex<BTreeSet<Version>>>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wait_ends_when_exactly_what_was_asked_runs_on_the_embedded_cluster() {
@@ -138,14 +145,12 @@ impl Embedded {
         let leash = Leash::new("pathline-story-").unwrap();
         let home = leash.directory().canonicalize().unwrap();
         let commits = commit_sources(&home.join("source"));
-        // What crashes never answers.
-        let crashing = Version::new(&commits[3], "off");
-        let held = Held::new(Mutex::new(BTreeSet::from([crashing])));
-        let port = answer_probes(held.clone()).await;
-        fs::create_dir(home.join("gates")).unwrap();
-        let gates = home.join("gates").display().to_string();
-        let templates = TEMPLATES.replace("GATES", &gates);
-        let templates = templates.replace("PORT", &port.to_string());
+        let mut templates = TEMPLATES.replace("<port>", &free_port().to_string());
+        for name in ["gates", "held"] {
+            let directory = home.join(name);
+            fs::create_dir(&directory).unwrap();
+            templates = templates.replace(&format!("<{name}>"), &text(&directory));
+        }
         fs::write(home.join("chain.yaml"), templates + CHAIN).unwrap();
 
         let mut up = Running::start_in(leash, &UP);
@@ -160,7 +165,6 @@ impl Embedded {
             up: Some(up),
             home,
             commits,
-            held,
         };
         let chain = world.home.join("chain.yaml");
         let applied = world.ask("apply", &["-f", &text(&chain)]).wait();
@@ -171,6 +175,10 @@ impl Embedded {
     fn ask(&self, command: &str, arguments: &[&str]) -> Running {
         let data_dir = text(&self.home.join(".pathline"));
         Running::start(&[&[command, "--data-dir", &data_dir], arguments].concat())
+    }
+
+    fn held(&self, Version { commit, debug }: &Version) -> PathBuf {
+        self.home.join(format!("held/{commit}-{debug}"))
     }
 
     fn stop(&mut self) -> Leash {
@@ -251,11 +259,11 @@ impl super::World for Embedded {
     }
 
     fn hold(&self, version: &Version) {
-        self.held.lock().insert(version.clone());
+        fs::write(self.held(version), "").unwrap();
     }
 
     fn release(&self, version: &Version) {
-        self.held.lock().remove(version);
+        fs::remove_file(self.held(version)).unwrap();
     }
 
     /// The process does so by itself.
@@ -290,9 +298,10 @@ impl super::World for Embedded {
 fn commit_sources(repository: &Path) -> [String; 4] {
     fs::create_dir(repository).unwrap();
     git(repository, &["init", "-q", "-b", "main"]);
-    let sleeps = "exec sleep 100000";
-    let crashes = "echo there is no config; exit 3";
-    [sleeps, sleeps, sleeps, crashes].map(|script| {
+    let server = server_command("story::embedded::serve").join("' '");
+    let serves = format!("exec '{server}'");
+    let crashes = "echo there is no config; exit 3".to_owned();
+    [&serves, &serves, &serves, &crashes].map(|script| {
         fs::write(repository.join("run.sh"), script).unwrap();
         git(repository, &["add", "run.sh"]);
         git(
@@ -301,29 +310,4 @@ fn commit_sources(repository: &Path) -> [String; 4] {
         );
         git(repository, &["rev-parse", "HEAD"])
     })
-}
-
-/// Answers probes: what is held is not ready. Returns the port.
-async fn answer_probes(held: Held) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer_probe(stream, held.clone()));
-        }
-    });
-    port
-}
-
-async fn answer_probe(mut stream: TcpStream, held: Held) -> std::io::Result<()> {
-    let mut request = Vec::new();
-    while !request.ends_with(b"\r\n\r\n") && stream.read_buf(&mut request).await? > 0 {}
-    let request = String::from_utf8_lossy(&request).into_owned();
-    let path = request.split(' ').nth(1).unwrap_or_default();
-    let is_held = held.lock().iter().any(|Version { commit, debug }| {
-        path.contains(&format!(":{commit}@")) && path.ends_with(&format!("/{debug}"))
-    });
-    let status = if is_held { "503 Held" } else { "200 OK" };
-    let answer = format!("HTTP/1.1 {status}\r\nConnection: close\r\n\r\n");
-    stream.write_all(answer.as_bytes()).await
 }
