@@ -30,6 +30,7 @@ mod owners;
 mod refusal;
 mod requests;
 mod routes;
+mod running;
 mod serve;
 mod stream;
 mod tokens;

@@ -13,6 +13,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::climbing::Way;
+pub(crate) use self::climbing::ask;
+pub(crate) use self::kinds::resolve;
 use crate::Doors;
 use crate::api::{ObjectLineage, example};
 use crate::extract::Path;

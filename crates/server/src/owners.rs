@@ -197,7 +197,8 @@ pub(crate) async fn find(
     })
 }
 
-async fn get(
+/// Returns an owner as the cluster has it now.
+pub(crate) async fn get(
     doors: &Doors,
     kind: OwnerKind,
     name: &names::OwnerName,

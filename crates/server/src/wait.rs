@@ -106,8 +106,9 @@ async fn poll(mut waiting: Waiting, patience: Duration) -> Result<Json<Waited>, 
         Ok::<_, Refusal>(())
     };
     // Being late is no failure: what is known now is the answer.
-    if let Ok(decided) = timeout(patience, deciding).await {
-        decided?;
+    match timeout(patience, deciding).await {
+        Ok(decided) => decided?,
+        Err(_) => last = waiting.last().unwrap_or(last),
     }
     Ok(Json(last))
 }

@@ -1,6 +1,7 @@
 //! `pathline wait`: has my change arrived, is it live?
 
 mod ending;
+mod running;
 mod view;
 
 use std::time::Duration;

@@ -7,10 +7,10 @@ use pathline_lineage::{Evidence, Kind, Origin};
 use serde_json::json;
 
 use super::{
-    Artifact, ArtifactEntry, AtWork, Carrier, Change, Contains, CreatedToken, Derivation, Edge,
-    Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage,
-    OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState, TemplateVersion, Token,
-    TokenList, Use, WaitState, Waited,
+    Artifact, ArtifactEntry, Carrier, Change, ContainerPort, Contains, CreatedToken, Derivation,
+    Edge, Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage,
+    OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState, RunningContainer,
+    RunningObject, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
 };
 
 pub(crate) fn owner_page() -> OwnerPage {
@@ -270,25 +270,43 @@ pub(crate) fn object_lineage() -> ObjectLineage {
     }
 }
 
-/// Somebody waits for debug, which has come as far as the image.
+/// Somebody has waited for debug, and it runs.
 pub(crate) fn waited() -> Waited {
     Waited {
-        state: WaitState::Waiting,
+        state: WaitState::Holds,
         generation: 2,
         id: "2-1".to_owned(),
         positions: vec![Position {
             wish: "param:debug=on".to_owned(),
             input: "param:debug".to_owned(),
             value: "on".to_owned(),
-            reached: vec!["image-builder".to_owned()],
-            at_work: Some(AtWork {
-                resource: "deployer".to_owned(),
-                since: Some(time()),
-            }),
-            missing: vec!["`deployer` runs".to_owned()],
+            reached: vec!["image-builder".to_owned(), "deployer".to_owned()],
+            at_work: None,
+            missing: Vec::new(),
         }],
         never: None,
         mend: Vec::new(),
         notes: Vec::new(),
+        running: vec![running_pod()],
+    }
+}
+
+fn running_pod() -> RunningObject {
+    RunningObject {
+        kind: "Pod".to_owned(),
+        namespace: "dev".to_owned(),
+        name: "web-6b7f9c-x2xql".to_owned(),
+        containers: vec![RunningContainer {
+            name: "web".to_owned(),
+            image: "registry.example/web@sha256:5f70bf18".to_owned(),
+            ports: vec![ContainerPort {
+                port: 8080,
+                protocol: "TCP".to_owned(),
+                name: Some("http".to_owned()),
+            }],
+        }],
+        node: Some("node-1".to_owned()),
+        pod_ip: Some("10.0.0.7".to_owned()),
+        ..RunningObject::default()
     }
 }

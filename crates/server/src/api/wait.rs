@@ -5,6 +5,8 @@ use pathline_lineage::wait::{self, Never, Verdict};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::RunningObject;
+
 /// How far that is which somebody waits for.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,6 +31,9 @@ pub struct Waited {
     /// What is not waited for although somebody might think so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The things that run with it, if that was asked for and it holds: at most 100; a note says whether there are more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<RunningObject>,
 }
 
 /// What can be said to somebody who waits.
@@ -109,6 +114,7 @@ impl Waited {
             never: None,
             mend: Vec::new(),
             notes,
+            running: Vec::new(),
         };
         match verdict {
             Verdict::Holds(positions) => {
@@ -144,6 +150,7 @@ impl Waited {
             }),
             mend: Vec::new(),
             notes: Vec::new(),
+            running: Vec::new(),
         }
     }
 

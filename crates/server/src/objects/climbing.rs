@@ -75,7 +75,7 @@ pub(super) async fn climb(
 }
 
 /// Asks the cluster for something that may not be there, or may not be read.
-pub(super) async fn ask<T>(
+pub(crate) async fn ask<T>(
     what: &str,
     asked: impl Future<Output = kube::Result<T>>,
 ) -> Result<Option<T>, Refusal> {

@@ -71,7 +71,7 @@ pub(super) async fn find(client: &Client, word: &str) -> Result<ApiResource, Ref
 }
 
 /// Asks the cluster how it calls objects of a kind; none if it has no such kind in namespaces.
-pub(super) async fn resolve(
+pub(crate) async fn resolve(
     client: &Client,
     gvk: &GroupVersionKind,
 ) -> Result<Option<ApiResource>, Refusal> {

@@ -10,11 +10,12 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::asked::Asked;
 use super::id::WaitId;
 use crate::Doors;
-use crate::api::Waited;
+use crate::api::{WaitState, Waited};
 use crate::auth::{Caller, Stay};
 use crate::names::OwnerName;
 use crate::owners;
 use crate::refusal::Refusal;
+use crate::running;
 
 /// One who waits, and what they were told last.
 pub(super) struct Waiting {
@@ -29,6 +30,7 @@ pub(super) struct Waiting {
     unmarked: Option<String>,
     was_known: bool,
     told: Option<Waited>,
+    is_live: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -59,6 +61,7 @@ impl Waiting {
             unmarked: Some(found.marks),
             was_known: false,
             told: None,
+            is_live: options.live,
             _room: room,
         })
     }
@@ -75,7 +78,8 @@ impl Waiting {
             };
             if self.told.as_ref() != Some(&waited) {
                 self.told = Some(waited.clone());
-                return Ok(waited);
+                // In a box of its own: it takes far more memory than to wait.
+                return Ok(Box::pin(self.with_running(waited)).await);
             }
             let goes_on = tokio::select! {
                 changed = self.tracks.changed() => changed.is_ok(),
@@ -85,6 +89,27 @@ impl Waiting {
                 return Err(Refusal::unavailable("the ledger is closed"));
             }
         }
+    }
+
+    /// Returns what was found out last. It may be decided although [`Self::next`] has not returned it:
+    /// then what runs was still being looked for.
+    pub(super) fn last(&self) -> Option<Waited> {
+        let mut last = self.told.clone()?;
+        if self.is_live && last.state == WaitState::Holds {
+            let note = "what runs cannot be listed: time is up";
+            last.notes.push(note.to_owned());
+        }
+        Some(last)
+    }
+
+    /// Names what runs, if that is what was waited for.
+    async fn with_running(&self, mut waited: Waited) -> Waited {
+        if self.is_live && waited.state == WaitState::Holds {
+            let found = running::find(&self.doors, self.kind, &self.name).await;
+            waited.running = found.running;
+            waited.notes.extend(found.note);
+        }
+        waited
     }
 
     async fn look(&mut self, track: &Track) -> Result<Waited, Refusal> {

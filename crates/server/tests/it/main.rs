@@ -10,6 +10,7 @@ mod metrics;
 mod objects;
 mod openapi;
 mod owners;
+mod running;
 mod serve;
 mod story;
 mod stream;

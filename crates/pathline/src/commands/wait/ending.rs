@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use jiff::{SignedDuration, Timestamp};
 use pathline_server::api::{WaitState, Waited};
 
-use super::Request;
 use super::view::line;
+use super::{Request, running};
 use crate::report::{Exit, Failure};
 
 /// How waiting ended.
@@ -38,6 +38,10 @@ impl Ending {
         writeln!(out, "{} {verb} what was asked for", request.owner())?;
         for position in positions.unwrap_or_default() {
             writeln!(out, "  {}", position.wish)?;
+        }
+        let running = self.waited().map(|waited| waited.running.as_slice());
+        for object in running.unwrap_or_default() {
+            writeln!(out, "{}", running::line(object))?;
         }
         Ok(())
     }
@@ -133,6 +137,7 @@ mod tests {
                 why: "declare artifactTracing".to_owned(),
             }],
             notes: Vec::new(),
+            running: Vec::new(),
         }
     }
 
