@@ -5,6 +5,7 @@ mod answers;
 mod asking;
 mod blueprint;
 mod config;
+mod debugger;
 mod demo;
 mod endings;
 mod generated;

@@ -16,6 +16,8 @@ mod version;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::program::{Ended, Running};
 
 pub(crate) use self::version::Version;
@@ -53,6 +55,9 @@ trait World {
 
     /// Returns the versions that run.
     async fn running(&self) -> BTreeSet<Version>;
+
+    /// Asserts that these are the things that run now, as somebody who waited was told.
+    async fn assert_named(&self, running: &Value, version: &Version);
 
     /// Takes the cluster down and brings it up again.
     async fn restart_cluster(&mut self);
@@ -166,7 +171,8 @@ fn change(world: &impl World, version: &Version) -> Running {
     let applied = world.apply(version, &[]).wait();
     assert_eq!(applied.code, Some(0), "{}", applied.stderr);
     let (source, debug) = (format!("source={commit}"), format!("param:debug={debug}"));
-    world.wait(&["--for", &source, "--for", &debug, "--live"])
+    let wishes = ["--for", &source, "--for", &debug, "--live"];
+    world.wait(&[&wishes[..], &["-o", "json"]].concat())
 }
 
 async fn finish_source(world: &impl World, version: &Version) {
@@ -179,9 +185,14 @@ async fn finish_source(world: &impl World, version: &Version) {
 async fn release(world: &impl World, version: &Version, mut waiting: Running) {
     waiting.assert_running();
     world.release(version);
+    let told = waiting.rest();
     let Ended { code, stderr, .. } = waiting.wait();
     assert_eq!(code, Some(0), "{stderr}");
     assert_runs(world, version).await;
+    match serde_json::from_str::<Value>(&told) {
+        Ok(told) => world.assert_named(&told["running"], version).await,
+        Err(_) => assert!(told.contains(" default/app"), "what runs is named: {told}"),
+    }
 }
 
 /// Asserts that this runs, and nothing else.

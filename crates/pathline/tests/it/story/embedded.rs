@@ -13,7 +13,7 @@ use kube::Client;
 use pathline_testkit::http_child::{self, free_port, server_command};
 use pathline_testkit::{Leash, git};
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Version;
 use super::objects::{await_object, text};
@@ -283,6 +283,22 @@ impl super::World for Embedded {
         let commit = self.commits.iter().find(is_tagged).unwrap();
         let debug = if debug == "on" { "on" } else { "off" };
         BTreeSet::from([Version::new(commit, debug)])
+    }
+
+    async fn assert_named(&self, running: &Value, _: &Version) {
+        let kind = ("pathline.dev/v1alpha1", "Process");
+        let process = await_object(&self.client, kind, "app", |it| it["status"]["pid"].is_i64());
+        let process = process.await;
+        let port = &process["spec"]["readiness"]["httpGet"]["port"];
+        let expected = json!([{
+            "kind": "Process", "namespace": "default", "name": "app",
+            "pid": process["status"]["pid"],
+            "address": format!("127.0.0.1:{port}"),
+            "log": process["status"]["logPath"],
+        }]);
+        assert_eq!(running, &expected);
+        let log = running[0]["log"].as_str().unwrap();
+        assert!(Path::new(log).is_file(), "{log}");
     }
 
     async fn restart_cluster(&mut self) {

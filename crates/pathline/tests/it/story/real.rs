@@ -68,6 +68,7 @@ spec:
           containers:
             - name: app
               image: $(image)$
+              ports: [{containerPort: 8080}]
               env: [{name: DEBUG, value: $(config)$}]
 ";
 
@@ -233,6 +234,33 @@ impl super::World for Real {
             Version::new(commit, if debug == "on" { "on" } else { "off" })
         };
         pods.into_iter().map(version).collect()
+    }
+
+    async fn assert_named(&self, running: &Value, version: &Version) {
+        let pods: Api<Pod> = Api::default_namespaced(self.client.clone());
+        let pods = pods.list(&ListParams::default()).await.unwrap();
+        let mut expected: Vec<_> = pods
+            .into_iter()
+            .map(|pod| {
+                let (spec, status) = (pod.spec.unwrap(), pod.status.unwrap());
+                let ports = json!([{"port": 8080, "protocol": "TCP"}]);
+                let image = image_of(&version.commit);
+                let container = json!({"name": "app", "image": image, "ports": ports});
+                let mut named = json!({
+                    "kind": "Pod", "namespace": "default", "name": pod.metadata.name,
+                    "containers": [container],
+                });
+                for (field, value) in [("node", spec.node_name), ("podIP", status.pod_ip)] {
+                    if let Some(value) = value {
+                        named[field] = value.into();
+                    }
+                }
+                named
+            })
+            .collect();
+        expected.sort_by_key(|it| it["name"].to_string());
+        assert_eq!(running, &Value::from(expected));
+        assert_eq!(running.as_array().map(Vec::len), Some(2));
     }
 
     async fn restart_cluster(&mut self) {
