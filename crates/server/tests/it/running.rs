@@ -90,10 +90,12 @@ impl Scene {
         let object = serde_json::from_value(object).expect("an object");
         let api = self.api(api_version, kind);
         let made = api.create(&PostParams::default(), &object).await;
-        let status = Patch::Merge(json!({ "status": status }));
-        api.patch_status(&name, &PatchParams::default(), &status)
-            .await
-            .expect("the status is written");
+        if !status.is_null() {
+            let status = Patch::Merge(json!({ "status": status }));
+            api.patch_status(&name, &PatchParams::default(), &status)
+                .await
+                .expect("the status is written");
+        }
         made.expect("it is created").uid().expect("a uid")
     }
 
@@ -235,6 +237,48 @@ async fn what_follows_the_repository_of_a_commit_is_named() {
             "pid": 4711, "address": "127.0.0.1:8080", "log": "/logs/web.log",
         }])
     );
+}
+
+#[tokio::test]
+async fn what_a_template_selects_is_named() {
+    let scene = Scene::new(("v1", "ConfigMap", "web")).await;
+    let spec = json!({
+        "artifactTracing": {"liveSelector": {
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "matchLabels": {"release": "$(metadata.name)$"},
+        }},
+        "template": {},
+    });
+    let kind = GroupVersionKind::gvk("carto.run", "v1alpha1", "ClusterTemplate");
+    let templates: Api<DynamicObject> =
+        Api::all_with(scene.client(), &ApiResource::from_gvk(&kind));
+    let mut object = DynamicObject::new("selects", &ApiResource::from_gvk(&kind));
+    object.data = json!({ "spec": spec });
+    let made = templates.create(&PostParams::default(), &object).await;
+    made.expect("the template is created");
+    let map = json!({"metadata": {"name": "web"}, "data": {"a": "b"}});
+    scene.make("v1", "ConfigMap", map).await;
+    let status = json!({"status": {"resources": [{
+        "name": "image-builder",
+        "templateRef": {"apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate", "name": "selects"},
+        "stampedRef": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "dev", "name": "web"},
+    }]}});
+    scene
+        .api("carto.run/v1alpha1", "Workload")
+        .patch_status("web", &PatchParams::default(), &Patch::Merge(status))
+        .await
+        .expect("the status is written");
+    let deployments = scene.api("apps/v1", "Deployment");
+    for (app, release) in [("mine", "web"), ("other", "other")] {
+        let set = scene.make_deployment(app).await;
+        let labels = Patch::Merge(json!({"metadata": {"labels": {"release": release}}}));
+        let params = PatchParams::default();
+        let labelled = deployments.patch(app, &params, &labels).await;
+        labelled.expect("it is labelled");
+        let name = format!("{app}-a");
+        scene.make_pod(&name, app, &set, "True").await;
+    }
+    assert_eq!(names(&scene.wait(WAIT).await), ["mine-a"]);
 }
 
 #[tokio::test]
