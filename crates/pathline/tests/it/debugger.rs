@@ -10,6 +10,7 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use pathline_testkit::http_child::free_port;
 use pathline_testkit::{Leash, git, repository_root, skip};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use self::dap::Session;
@@ -129,7 +130,8 @@ impl Documented {
 
 /// `pathline up` with a Python that has debugpy first on its path, and the application.
 struct Laptop {
-    up: Running,
+    up: Option<Running>,
+    data_dir: PathBuf,
     app: PathBuf,
     path: String,
 }
@@ -160,7 +162,12 @@ impl Laptop {
         command.args(UP).env("PATH", &path);
         let mut up = Running::spawn(leash, command);
         up.json();
-        Ok(Self { up, app, path })
+        Ok(Self {
+            up: Some(up),
+            data_dir: home.join(".pathline"),
+            app,
+            path,
+        })
     }
 
     /// Runs commands as somebody would in the directory of the application.
@@ -168,7 +175,7 @@ impl Laptop {
         let mut command = Command::new("sh");
         command.args(["-ec", commands]).current_dir(&self.app);
         command.env("PATH", &self.path);
-        command.env("PATHLINE_DATA_DIR", self.up.directory().join(".pathline"));
+        command.env("PATHLINE_DATA_DIR", &self.data_dir);
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "It");
             command.env(format!("GIT_{who}_EMAIL"), "it@localhost");
@@ -176,6 +183,17 @@ impl Laptop {
         let output = command.output()?;
         ensure!(output.status.success(), "{}", stderr(&output));
         Ok(stdout(&output).trim().to_owned())
+    }
+}
+
+impl Drop for Laptop {
+    /// Stops Pathline in order: the adapter of a debugger leaves the process group, and only
+    /// Pathline finds it again.
+    fn drop(&mut self) {
+        if let Some(up) = self.up.take() {
+            up.signal(Signal::TERM);
+            up.wait();
+        }
     }
 }
 
