@@ -10,11 +10,10 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use pathline_testkit::http_child::free_port;
 use pathline_testkit::{Leash, git, repository_root, skip};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use self::dap::Session;
-use crate::program::{Running, pathline, stderr, stdout};
+use crate::program::{Running, StoppedOnDrop, pathline, stderr, stdout};
 use crate::site::get;
 use crate::story::objects::text;
 use crate::up::UP;
@@ -130,7 +129,7 @@ impl Documented {
 
 /// `pathline up` with a Python that has debugpy first on its path, and the application.
 struct Laptop {
-    up: Option<Running>,
+    _up: StoppedOnDrop,
     data_dir: PathBuf,
     app: PathBuf,
     path: String,
@@ -163,7 +162,7 @@ impl Laptop {
         let mut up = Running::spawn(leash, command);
         up.json();
         Ok(Self {
-            up: Some(up),
+            _up: StoppedOnDrop::new(up),
             data_dir: home.join(".pathline"),
             app,
             path,
@@ -183,17 +182,6 @@ impl Laptop {
         let output = command.output()?;
         ensure!(output.status.success(), "{}", stderr(&output));
         Ok(stdout(&output).trim().to_owned())
-    }
-}
-
-impl Drop for Laptop {
-    /// Stops Pathline in order: the adapter of a debugger leaves the process group, and only
-    /// Pathline finds it again.
-    fn drop(&mut self) {
-        if let Some(up) = self.up.take() {
-            up.signal(Signal::TERM);
-            up.wait();
-        }
     }
 }
 

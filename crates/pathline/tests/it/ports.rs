@@ -8,7 +8,7 @@ use pathline_testkit::http_child::free_port;
 use serde_json::Value;
 
 use crate::hello::{copy_objects, make_repositories};
-use crate::program::{Ended, Running};
+use crate::program::{Ended, Running, StoppedOnDrop};
 use crate::story::objects::{await_object, objects, text};
 use crate::up::{client, start};
 
@@ -23,12 +23,14 @@ fn is_ready(process: &Value) -> bool {
 #[tokio::test]
 async fn point_2_apply_does_not_say_that_an_application_runs_whose_port_is_taken() -> Result<()> {
     let (up, ready) = start();
-    let home = up.directory().canonicalize()?.join("hello");
+    let directory = up.directory().canonicalize()?;
+    let _up = StoppedOnDrop::new(up);
+    let home = directory.join("hello");
     fs::create_dir(&home)?;
     let port = free_port();
     copy_objects(&home, port)?;
     make_repositories(&home)?;
-    let data_dir = up.directory().join(".pathline");
+    let data_dir = directory.join(".pathline");
     let pathline = |arguments: &[&str]| {
         Running::start(&[arguments, &["--data-dir", &text(&data_dir)]].concat()).wait()
     };
@@ -39,7 +41,7 @@ async fn point_2_apply_does_not_say_that_an_application_runs_whose_port_is_taken
 
     let second = fs::read_to_string(home.join("deliverable.yaml"))?;
     let second = second.replace("  name: hello\n", "  name: second\n");
-    let file = up.directory().join("second.yaml");
+    let file = directory.join("second.yaml");
     fs::write(&file, second)?;
     let Ended { code, stderr, .. } =
         pathline(&["apply", "-f", &text(&file), "--wait", "--timeout", "20s"]);

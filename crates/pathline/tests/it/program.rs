@@ -198,6 +198,26 @@ impl Running {
     }
 }
 
+/// A `pathline up` that is stopped in order when it is dropped, also when a test fails.
+///
+/// What it runs leads process groups of its own, which only Pathline ends.
+pub(crate) struct StoppedOnDrop(Option<Running>);
+
+impl StoppedOnDrop {
+    pub(crate) fn new(running: Running) -> Self {
+        Self(Some(running))
+    }
+}
+
+impl Drop for StoppedOnDrop {
+    fn drop(&mut self) {
+        if let Some(running) = self.0.take() {
+            running.signal(Signal::TERM);
+            running.wait();
+        }
+    }
+}
+
 /// Passes lines on as they come, so that nobody has to look for them again and again.
 fn lines(stderr: ChildStderr) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
