@@ -59,8 +59,8 @@ impl Played {
         self.stamped(name, generation).await;
         let patch = Patch::Merge(json!({ "status": status }));
         let steps = objects(&self.client, STEP);
-        let played = steps.patch_status(name, &PatchParams::default(), &patch);
-        played.await.unwrap();
+        let params = PatchParams::default();
+        steps.patch_status(name, &params, &patch).await.unwrap();
     }
 
     /// Waits until a step has been stamped with a generation.
