@@ -105,7 +105,7 @@ impl Ledger {
         self.write(Work::Gone(Departure { owner, time })).await
     }
 
-    async fn write(&self, work: Work) -> Result<(), Error> {
+    pub(crate) async fn write(&self, work: Work) -> Result<(), Error> {
         let queue = self
             .shared
             .writer

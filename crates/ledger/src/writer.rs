@@ -4,16 +4,20 @@
 //! caller is answered after the commit that holds its change.
 
 mod artifacts;
+mod crossing;
 mod derivations;
 mod edges;
 mod owners;
 mod prepared;
 mod record;
 
+use jiff::Timestamp;
+use pathline_lineage::Artifact;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::prepared::{Departure, Prepared};
 
+use crate::crossings::Crossing;
 use crate::database::Database;
 use crate::error::Error;
 
@@ -27,6 +31,7 @@ const BATCH_BYTES: usize = 8 << 20;
 pub(crate) enum Work {
     Record(Box<Prepared>),
     Gone(Departure),
+    Cross(Box<Crossing>),
 }
 
 /// Something to write, and who waits for it.
@@ -81,6 +86,7 @@ async fn write(database: &Database, batch: &[&Work]) -> Result<(), Error> {
                 match work {
                     Work::Record(prepared) => writing.record(prepared).await?,
                     Work::Gone(departure) => writing.gone(departure).await?,
+                    Work::Cross(crossing) => writing.cross(crossing).await?,
                 }
             }
             writing.finish().await
@@ -92,7 +98,22 @@ impl Work {
     fn change(&self) -> Option<&Prepared> {
         match self {
             Self::Record(prepared) => Some(prepared),
-            Self::Gone(_) => None,
+            Self::Gone(_) | Self::Cross(_) => None,
+        }
+    }
+
+    /// Returns the artifacts that it names, and when it did.
+    fn artifacts(&self) -> Vec<(&Artifact, Timestamp)> {
+        match self {
+            Self::Record(change) => {
+                let artifacts = change.artifacts.values();
+                artifacts.map(|it| (it, change.time)).collect()
+            }
+            Self::Gone(_) => Vec::new(),
+            Self::Cross(crossing) => {
+                let artifacts = [&crossing.found, &crossing.written];
+                artifacts.map(|it| (it, crossing.time)).to_vec()
+            }
         }
     }
 
@@ -100,6 +121,7 @@ impl Work {
         match self {
             Self::Record(prepared) => &prepared.owner.uid,
             Self::Gone(departure) => &departure.owner.uid,
+            Self::Cross(crossing) => &crossing.delivery,
         }
     }
 

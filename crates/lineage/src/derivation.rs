@@ -25,6 +25,9 @@ pub struct Derivation {
     pub generation: Option<i64>,
     /// What came out; `None` for a sink, whose object is the result.
     pub output: Option<Artifact>,
+    /// The commit that carries what the object asks for, where the object writes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Artifact>,
     /// What it was made from.
     pub from: BTreeMap<Origin, Edge>,
     /// When this was first known.
@@ -53,6 +56,17 @@ impl Derivation {
             ..it.clone()
         };
         untimed(self) == untimed(other)
+    }
+
+    /// Tells whether both were made by one object from the same inputs, however well that is proven.
+    pub(crate) fn has_inputs_of(&self, other: &Self) -> bool {
+        let inputs = |it: &Self| -> Vec<_> {
+            let from = it.from.iter();
+            from.map(|(origin, edge)| (origin.clone(), edge.artifact.id()))
+                .collect()
+        };
+        (&self.uid, &self.template) == (&other.uid, &other.template)
+            && inputs(self) == inputs(other)
     }
 
     /// Tells whether a snapshot shows what this says came out of that object.

@@ -30,18 +30,21 @@ pub enum Evidence {
     Rule,
     /// The object says that it observed the generation that these inputs made, and is healthy.
     Generation,
+    /// Git says so: the revision has the commit, with its files as they were written.
+    Git,
     /// Nothing proves it. It is shown, and nothing that promises arrival counts it.
     Assumed,
 }
 
 impl Evidence {
     /// All evidence there is, and the lack of it.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Immutable,
         Self::Applied,
         Self::Same,
         Self::Rule,
         Self::Generation,
+        Self::Git,
         Self::Assumed,
     ];
 
@@ -59,6 +62,7 @@ impl fmt::Display for Evidence {
             Self::Same => "same",
             Self::Rule => "rule",
             Self::Generation => "generation",
+            Self::Git => "git",
             Self::Assumed => "assumed",
         })
     }

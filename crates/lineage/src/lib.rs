@@ -33,6 +33,7 @@ mod state;
 mod tracing;
 pub mod track;
 pub mod wait;
+mod written;
 
 pub use self::arrival::{Arrival, Missing};
 pub use self::artifact::{Artifact, ArtifactId, Kind, NotAnId};
@@ -47,6 +48,7 @@ pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
 pub use self::track::{Live, Retiring, Track};
+pub use self::written::Written;
 
 #[cfg(test)]
 mod model;

@@ -99,6 +99,7 @@ impl State {
             uid: record.uid.clone(),
             generation: record.generation,
             output: None,
+            commit: None,
             from: record.inputs.iter().map(edge).collect(),
             time: Timestamp::UNIX_EPOCH,
             record: record.number,

@@ -14,6 +14,7 @@ use crate::origin::Origin;
 use crate::snapshot::Snapshot;
 use crate::stamp::{Applied, Inputs, InputsId, Record, Stamp, Template};
 use crate::tracing::Tracing;
+use crate::written::Written;
 
 /// How many applies are remembered; what an older one made is only ever assumed.
 const RECORDS: usize = 64;
@@ -230,10 +231,25 @@ impl Memory {
             uid: String::new(),
             generation: None,
             output: Some(output),
+            commit: None,
             from,
             time,
             record: self.records.last().map_or(0, |record| record.number),
         })
+    }
+
+    /// Takes note of the commit that the object wrote; tells whether that is news. It counts only for
+    /// what the object is known to be made of at that very generation.
+    pub(crate) fn wrote(&mut self, commit: &Written, time: Timestamp) -> bool {
+        let shown = (commit.uid.as_str(), commit.generation);
+        let current = self.current.as_ref();
+        let Some(current) = current.filter(|it| (it.uid.as_str(), it.generation) == shown) else {
+            return false;
+        };
+        let mut made = current.clone();
+        made.commit = Some(commit.artifact.clone());
+        made.time = time;
+        self.put(made)
     }
 
     /// Forgets what an object made that is no longer there; tells whether it was the current one.
@@ -459,16 +475,21 @@ impl Memory {
     }
 
     fn adopt(&mut self, resource: &Resource, snapshot: &Snapshot, judgement: Judgement) -> bool {
-        self.put(Derivation {
+        let mut made = Derivation {
             resource: resource.name.clone(),
             template: snapshot.template.clone(),
             uid: snapshot.uid.clone(),
             generation: snapshot.generation,
             output: snapshot.output.clone(),
+            commit: None,
             from: judgement.from,
             time: snapshot.time,
             record: judgement.record,
-        })
+        };
+        // A commit stays what it is; that of other inputs is none of these.
+        let before = self.current.as_ref().filter(|it| it.has_inputs_of(&made));
+        made.commit = before.and_then(|it| it.commit.clone());
+        self.put(made)
     }
 
     fn put(&mut self, derivation: Derivation) -> bool {

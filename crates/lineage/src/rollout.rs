@@ -29,6 +29,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
+pub(crate) use self::delivery::without_user;
 pub use self::delivery::{Delivery, Files, is_same_repository, judge_delivered};
 pub use self::flux::{Reference, all_named};
 pub use self::judging::{ApiKind, judge, judge_across, kinds_below};

@@ -16,6 +16,7 @@ use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
 use crate::stamp::{Inputs, Stamp};
+use crate::written::Written;
 
 /// What is known of one owner.
 ///
@@ -103,6 +104,18 @@ impl State {
         let declared = declared.ok_or_else(|| NotOnPath(resource.to_owned()))?;
         let memory = self.memory(resource)?;
         let changed = memory.passed_through(&declared, passed, inputs, time);
+        Ok(self.told(resource, changed))
+    }
+
+    /// Takes note of the commit that a resource's object wrote, after the snapshot that shows it was
+    /// taken into account. Returns the derivation if the commit is new.
+    pub fn wrote(
+        &mut self,
+        resource: &str,
+        commit: &Written,
+        time: Timestamp,
+    ) -> Result<Option<&Derivation>, NotOnPath> {
+        let changed = self.memory(resource)?.wrote(commit, time);
         Ok(self.told(resource, changed))
     }
 

@@ -10,7 +10,7 @@ use pathline_lineage::{
 };
 
 use super::readings::Readings;
-use super::sighting::{Sighting, tracing_of};
+use super::sighting::{Sighting, Stamped, tracing_of};
 use super::version::Version;
 
 /// What one look at one owner found.
@@ -216,15 +216,26 @@ fn feed(
             derivations.extend(new.cloned());
         }
         Sighting::Stamped(stamped) => {
-            let mut see = |state: &mut State, snapshot: Option<&Snapshot>| {
+            let Stamped {
+                before,
+                commit_before,
+                stamp,
+                after,
+                commit,
+                ..
+            } = *stamped;
+            let mut see = |state: &mut State, snapshot: Option<Snapshot>, commit| {
                 if let Some(snapshot) = snapshot {
-                    derivations.extend(state.seen(resource, snapshot)?.cloned());
+                    derivations.extend(state.seen(resource, &snapshot)?.cloned());
+                }
+                if let Some(commit) = commit {
+                    derivations.extend(state.wrote(resource, &commit, time)?.cloned());
                 }
                 Ok(())
             };
-            see(state, stamped.before.as_ref())?;
-            state.stamped(resource, stamped.stamp)?;
-            see(state, stamped.after.as_ref())?;
+            see(state, before, commit_before)?;
+            state.stamped(resource, stamp)?;
+            see(state, after, commit)?;
         }
     }
     versions.insert(resource.to_owned(), version);

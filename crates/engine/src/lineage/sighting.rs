@@ -10,7 +10,7 @@ use pathline_blueprint::stamp::{INPUTS_ANNOTATION, Rendered};
 use pathline_blueprint::template::{Template, TemplateKind};
 use pathline_lineage::{
     Applied, Artifact, Health, Inputs, InputsId, Origin, Snapshot, Stamp, Template as Used,
-    Tracing, Trust, kinds,
+    Tracing, Trust, Written, kinds,
 };
 use serde_json::Value;
 
@@ -47,9 +47,13 @@ pub(crate) struct Stamped {
     pub(crate) tracing: Tracing,
     /// The object as it was before it was written, if it was.
     pub(crate) before: Option<Snapshot>,
+    /// The commit that it had written by then.
+    pub(crate) commit_before: Option<Written>,
     pub(crate) stamp: Stamp,
     /// The object that the output is read from.
     pub(crate) after: Option<Snapshot>,
+    /// The commit that the object has written.
+    pub(crate) commit: Option<Written>,
     version: Version,
 }
 
@@ -79,10 +83,18 @@ impl Subject<'_> {
         Sighting::Stamped(Box::new(Stamped {
             tracing: tracing_of(self.template, Some(self.current)),
             before: before.map(|it| self.snapshot(it, self.earlier_output(it), None)),
+            commit_before: before.and_then(|it| self.commit(it)),
             version: Version::of(self.template, &inputs_id, objects),
             stamp: self.stamp(&inputs_id),
             after: self.source.and_then(|source| self.after(source)),
+            commit: self.source.and_then(|source| self.commit(source)),
         }))
+    }
+
+    /// Reads the commit that an object wrote. What has an output says by itself what came out.
+    fn commit(&self, object: &Value) -> Option<Written> {
+        let is_sink = self.template.kind() == TemplateKind::Plain;
+        is_sink.then(|| Written::read(object)).flatten()
     }
 
     fn stamp(&self, inputs_id: &InputsId) -> Stamp {

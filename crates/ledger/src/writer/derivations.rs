@@ -71,6 +71,14 @@ impl Derivations {
         if made.time <= known && is_recorded(session, owner, made).await? {
             return Ok(false);
         }
+        let current = self.current.get_mut(&made.resource);
+        if let Some(row) = current.filter(|row| made.unwritten == Some(row.identity)) {
+            (row.identity, row.known) = (made.identity, made.time);
+            edges.write(session).await?;
+            write_commit(session, numbers, owner, (row.id, made)).await?;
+            judge_anew(session, row.id, made).await?;
+            return Ok(true);
+        }
         if let Some(row) = self.current.remove(&made.resource) {
             end(session, row.id, made.time).await?;
         }
@@ -118,18 +126,44 @@ async fn is_recorded(session: &mut Session, owner: i64, made: &Made) -> Result<b
     Ok(session.first::<(i64,)>(asked).await?.is_some())
 }
 
-async fn insert(
+/// Takes over the commit that an object wrote after it was made.
+async fn write_commit(
+    session: &mut Session,
+    numbers: &mut Numbers,
+    owner: i64,
+    (derivation, made): (i64, &Made),
+) -> Result<(), Error> {
+    let output = put_out(session, numbers, owner, made).await?;
+    let update = sql("update derivation set output = $2, identity = $3 where id = $1")
+        .bind(derivation)
+        .bind(output)
+        .bind(made.identity);
+    session.run(update).await.map(drop)
+}
+
+/// Returns the number of what came out. Whatever made the same before has not made what is there now.
+async fn put_out(
     session: &mut Session,
     numbers: &mut Numbers,
     owner: i64,
     made: &Made,
-) -> Result<i64, Error> {
+) -> Result<Option<i64>, Error> {
     let output = made.output.map(|output| numbers.of(output));
     if let Some(output) = output
         && !numbers.is_first_output(output)
     {
         supersede(session, owner, output, made).await?;
     }
+    Ok(output)
+}
+
+async fn insert(
+    session: &mut Session,
+    numbers: &mut Numbers,
+    owner: i64,
+    made: &Made,
+) -> Result<i64, Error> {
+    let output = put_out(session, numbers, owner, made).await?;
     let insert = sql(
         "insert into derivation (owner, resource, template, template_generation, object_uid, \
          object_generation, output, identity, since, known) \

@@ -21,11 +21,11 @@ const TOLD: usize = 64;
 
 /// A transaction under way.
 pub(super) struct Writing<'a> {
-    session: &'a mut Session,
+    pub(super) session: &'a mut Session,
     place: &'a Arc<str>,
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
     edges: Edges,
-    owners: Owners,
+    pub(super) owners: Owners,
 }
 
 impl<'a> Writing<'a> {
@@ -37,11 +37,8 @@ impl<'a> Writing<'a> {
     ) -> Result<Self, Error> {
         let changes: Vec<&Prepared> = works.iter().filter_map(|work| work.change()).collect();
         let mut artifacts = BTreeMap::new();
-        for change in &changes {
-            for artifact in change.artifacts.values() {
-                let seen = (artifact, change.time);
-                artifacts.entry(artifact.id()).or_insert(seen);
-            }
+        for seen in works.iter().flat_map(|work| work.artifacts()) {
+            artifacts.entry(seen.0.id()).or_insert(seen);
         }
         let mut numbers = Numbers::default();
         numbers.learn(session, &artifacts).await?;

@@ -27,6 +27,7 @@ macro_rules! on_both {
 mod home;
 mod story;
 
+mod across_git;
 mod bad_input;
 mod containing;
 mod following;

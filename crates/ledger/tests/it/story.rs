@@ -7,7 +7,7 @@ use pathline_ledger::{Arrived, Change, Ledger, OwnerRef};
 use pathline_lineage::chain::Resource;
 use pathline_lineage::{
     Applied, Artifact, Chain, Derivation, Health, Origin, Snapshot, Stamp, State, Template,
-    Tracing, Track, Trust,
+    Tracing, Track, Trust, Written,
 };
 use serde_json::json;
 
@@ -95,6 +95,21 @@ impl Story {
         let inputs = [made_by("fetch", source), given("param:debug", &debug)];
         self.make("build", &inputs, Some(image));
         self.make("deploy", &[made_by("build", image)], None);
+    }
+
+    /// Sees that the object of a sink has written a commit.
+    pub(crate) fn write(&mut self, name: &str, commit: &Artifact) {
+        self.seconds += 1;
+        let written = Written {
+            uid: format!("{}-{name}", self.owner.uid),
+            generation: self.generations.get(name).copied(),
+            artifact: commit.clone(),
+            commit: String::new(),
+            files: Vec::new(),
+        };
+        let time = at(self.seconds);
+        let wrote = self.track.state.wrote(name, &written, time).unwrap();
+        self.derivations.extend(wrote.cloned());
     }
 
     /// Notes that a value arrived.

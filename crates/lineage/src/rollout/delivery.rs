@@ -41,7 +41,7 @@ pub fn judge_delivered(repository: &str, deliveries: &[Delivery]) -> Stage {
 }
 
 /// Returns an address without who asks.
-fn without_user(url: &str) -> String {
+pub(crate) fn without_user(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     match host.rsplit_once('@') {
