@@ -5,8 +5,9 @@
 //! order: `end` (how the last mile of an object is followed), `round` (one look at all last miles of
 //! an owner), `seen` (what the watches know, and whom they wake), and the kinds of ends: `inventory` and
 //! `selected` (objects that the stamped one does not control), `revisions` (of daemon sets), `ran` (runs of Runnables), `deliveries`
-//! (across git).
+//! (across git), `crossings` (what git said of that).
 
+mod crossings;
 mod deliveries;
 mod end;
 mod inventory;

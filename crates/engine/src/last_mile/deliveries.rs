@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
 use kube::{Client, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::owner::Owner;
 use pathline_ledger::Ledger;
 use pathline_lineage::rollout::{Delivery, Files, is_same_repository, judge_delivered};
-use pathline_lineage::{Artifact, Kind, Live, Origin, Rollout, Stage, Track};
+use pathline_lineage::{Artifact, Kind, Live, Origin, Rollout, Stage, Track, Written};
 use pathline_remote::git::{Git, Kept};
 use serde_json::Value;
 
+use super::crossings::{Crossings, Writers, found_at, newest};
 use crate::queue::Key;
 use crate::wakeups::{Reconciled, Wakeups};
 use crate::workers::{GitCommit, SecretReference, remote};
@@ -24,8 +26,9 @@ pub(crate) struct Deliveries {
     git: Git,
     ledger: Ledger,
     wakeups: Wakeups,
-    /// The repository that each supply chain writes to.
-    writers: Mutex<HashMap<Key, String>>,
+    /// Those who write, and what they wrote.
+    writers: Writers,
+    crossings: Crossings,
     /// What was last seen of each delivery, and of which repository.
     seen: Mutex<HashMap<Key, (String, Seen)>>,
     answers: Mutex<HashMap<Question, Files>>,
@@ -44,6 +47,8 @@ struct Seen {
     revision: Option<String>,
     live: Live,
     failure: Option<String>,
+    /// When it found that, so that what is found anew is linked anew.
+    since: Option<Timestamp>,
 }
 
 /// Whether files of a commit are still there at another; the answer never changes.
@@ -60,9 +65,10 @@ impl Deliveries {
         Self {
             client,
             git,
+            crossings: Crossings::new(ledger.clone()),
             ledger,
             wakeups,
-            writers: Mutex::default(),
+            writers: Writers::default(),
             seen: Mutex::default(),
             answers: Mutex::default(),
         }
@@ -72,8 +78,15 @@ impl Deliveries {
     pub(super) async fn judge(&self, owner: &Owner, object: &Value) -> Option<Judged> {
         let commit: GitCommit = serde_json::from_value(object.clone()).ok()?;
         let key = Key::new(&owner.namespace, &owner.name);
-        self.writers.lock().insert(key, commit.spec.url.clone());
-        let (stage, failure) = self.stage(&commit).await;
+        let written = Written::read(object);
+        let past = self.writers.note(&key, &commit.spec.url, written.as_ref());
+        let (stage, failure) = match &written {
+            Some(written) => self.stage(&commit, written, &past).await,
+            None => {
+                let why = "the commit has not been written yet".to_owned();
+                (Stage::Progressing { why }, None)
+            }
+        };
         let rollout = Rollout {
             uid: commit.uid().unwrap_or_default(),
             generation: commit.metadata.generation,
@@ -108,18 +121,16 @@ impl Deliveries {
     }
 
     fn wake_writers(&self, url: &str) {
-        for (writer, written_to) in self.writers.lock().iter() {
-            if is_same_repository(written_to, url) {
-                self.wakeups
-                    .wake(Reconciled::Workload, &writer.namespace, &writer.name);
-            }
+        for writer in self.writers.of(url) {
+            self.wakeups
+                .wake(Reconciled::Workload, &writer.namespace, &writer.name);
         }
     }
 
     /// Forgets an owner that is no longer there.
     pub(super) fn gone(&self, kind: Reconciled, key: &Key) {
         match kind {
-            Reconciled::Workload => drop(self.writers.lock().remove(key)),
+            Reconciled::Workload => self.writers.gone(key),
             Reconciled::Deliverable => {
                 let left = self.seen.lock().remove(key);
                 if let Some((url, _)) = left {
@@ -131,74 +142,107 @@ impl Deliveries {
     }
 
     /// Returns how far a commit is, and why git could not be asked about it.
-    async fn stage(&self, commit: &GitCommit) -> (Stage, Option<String>) {
-        let status = commit.status.clone().unwrap_or_default();
-        let is_written = status.observed_generation == commit.metadata.generation
-            && status
-                .conditions
-                .iter()
-                .any(|it| it.type_ == "Ready" && it.status == "True");
-        let Some(written) = status.commit.filter(|_| is_written) else {
-            let why = "the commit has not been written yet".to_owned();
-            return (Stage::Progressing { why }, None);
-        };
+    ///
+    /// `past` are commits that the same object wrote before, the newest first.
+    async fn stage(
+        &self,
+        commit: &GitCommit,
+        written: &Written,
+        past: &[Written],
+    ) -> (Stage, Option<String>) {
         let (mut deliveries, mut failure) = (Vec::new(), None);
-        for (delivery, url) in self.wakeups.repositories(Reconciled::Deliverable) {
+        for (key, url) in self.wakeups.repositories(Reconciled::Deliverable) {
             if is_same_repository(&url, &commit.spec.url) {
-                match self.delivery(&delivery, commit, &written).await {
-                    Ok(delivery) => deliveries.push(delivery),
-                    Err((delivery, why)) => {
-                        deliveries.push(delivery);
-                        failure = Some(why);
-                    }
-                }
+                let track = self.track(&key).await.unwrap_or_default();
+                let (delivery, why) = self.delivery(&key, &track, commit, written).await;
+                let linked = self.link(&track, &delivery, commit, (written, past)).await;
+                deliveries.push(delivery);
+                failure = why.or(linked.err()).or(failure);
             }
         }
         (judge_delivered(&commit.spec.url, &deliveries), failure)
     }
 
-    /// Returns what is known of a delivery; with it why git could not be asked, if it could not.
+    /// Returns what is known of a delivery, and why git could not be asked, if it could not.
     async fn delivery(
         &self,
         key: &Key,
+        track: &Track,
         commit: &GitCommit,
-        written: &str,
-    ) -> Result<Delivery, (Delivery, String)> {
-        let track = self.track(key).await.unwrap_or_default();
+        written: &Written,
+    ) -> (Delivery, Option<String>) {
         let Seen {
             revision,
             live,
             failure,
-        } = Seen::of(&track);
+            since: _,
+        } = Seen::of(track);
         let files = match &revision {
             Some(revision) => self.files(commit, written, revision).await.map(Some),
             None => Ok(None),
         };
-        let told = |files| Delivery {
+        let (files, why) = match files {
+            Ok(files) => (files, None),
+            Err(why) => (None, Some(why)),
+        };
+        let delivery = Delivery {
             name: format!("deliverable `{}/{}`", key.namespace, key.name),
             revision,
             files,
             live,
             failure,
         };
-        match files {
-            Ok(files) => Ok(told(files)),
-            Err(why) => Err((told(None), why)),
+        (delivery, why)
+    }
+
+    /// Records which commit of an object a delivery has: the last one, or, where the delivery is not
+    /// there yet, the newest of those before that git knows at its revision.
+    async fn link(
+        &self,
+        track: &Track,
+        delivery: &Delivery,
+        commit: &GitCommit,
+        (written, past): (&Written, &[Written]),
+    ) -> Result<(), String> {
+        let Some(revision) = &delivery.revision else {
+            return Ok(());
+        };
+        let mut files = delivery.files.clone();
+        let mut commits = [written].into_iter().chain(past);
+        while let (Some(written), Some(is)) = (commits.next(), files) {
+            match is {
+                Files::Kept => return self.cross(track, revision, written).await,
+                Files::Changed(_) => return Ok(()),
+                Files::Elsewhere => {}
+            }
+            let Some(before) = commits.clone().next() else {
+                return Ok(());
+            };
+            files = Some(self.files(commit, before, revision).await?);
         }
+        Ok(())
+    }
+
+    async fn cross(&self, track: &Track, revision: &str, written: &Written) -> Result<(), String> {
+        for found in found_at(track, revision) {
+            let crossed = self.crossings.record(track, found, &written.artifact);
+            crossed.await.map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     /// Returns what became of the files of a commit at a revision.
     async fn files(
         &self,
         commit: &GitCommit,
-        written: &str,
+        written: &Written,
         revision: &str,
     ) -> Result<Files, String> {
         let later = revision.rsplit(':').next().unwrap_or(revision);
         let question = Question {
             url: commit.spec.url.clone(),
-            written: written.to_owned(),
-            files: commit.spec.files.keys().cloned().collect(),
+            written: written.commit.clone(),
+            files: written.files.clone(),
             later: later.to_owned(),
         };
         if let Some(known) = self.answers.lock().get(&question) {
@@ -265,6 +309,7 @@ impl Seen {
             revision: source.map(|(_, artifact)| artifact.shown().to_owned()),
             live: live.unwrap_or_default(),
             failure,
+            since: newest(track),
         }
     }
 }
