@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use pathline_lineage::{Artifact, ArtifactId};
 
-use crate::database::sql_of_parts;
+use crate::database::{Statement, sql_of_parts};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::rows::{ARTIFACT, ArtifactRow};
@@ -43,10 +43,19 @@ impl Ledger {
     /// # Errors
     /// If the ledger cannot be read.
     pub async fn commits_of(&self, uid: &str, found: ArtifactId) -> Result<Vec<Artifact>, Error> {
-        let asked = sql_of_parts(&[
-            "select distinct ",
-            ARTIFACT,
-            " from (select id from derivation \
+        let asked = commits(uid, found);
+        let rows: Vec<ArtifactRow> = self.database().reader().await?.all(asked).await?;
+        let place = self.database().place();
+        rows.into_iter().map(|row| row.expect(place)).collect()
+    }
+}
+
+/// Returns the question for the commits that a source has.
+pub(crate) fn commits(uid: &str, found: ArtifactId) -> Statement {
+    sql_of_parts(&[
+        "select distinct ",
+        ARTIFACT,
+        " from (select id from derivation \
                where output = (select id from artifact where digest = $2) \
                and owner = (select id from owner where uid = $1) \
                union select given.derivation from edge given \
@@ -57,12 +66,8 @@ impl Ledger {
              join edge on edge.derivation = finding.id and edge.evidence = 'git' \
              join artifact on artifact.id = edge.input \
              order by artifact.digest limit $3",
-        ])
-        .bind(uid)
-        .bind(found)
-        .bind(MAX_COMMITS);
-        let rows: Vec<ArtifactRow> = self.database().reader().await?.all(asked).await?;
-        let place = self.database().place();
-        rows.into_iter().map(|row| row.expect(place)).collect()
-    }
+    ])
+    .bind(uid)
+    .bind(found)
+    .bind(MAX_COMMITS)
 }

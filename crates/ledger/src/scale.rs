@@ -6,13 +6,14 @@ mod plan;
 
 use std::time::Instant;
 
-use pathline_lineage::Kind;
+use pathline_lineage::{Artifact, Kind};
 use pathline_testkit::is_nightly;
 use pathline_testkit::postgres::Server;
 
 use self::grown::Grown;
 use self::plan::Plan;
 use crate::contains::walk;
+use crate::crossings::commits;
 use crate::error::Error;
 use crate::find::candidates;
 use crate::ledger::Ledger;
@@ -110,5 +111,7 @@ async fn plan(ledger: &Ledger, revision: &str) -> Plan {
         .await;
     plan.add(&mut session, walk(dialect, &starts, i64::MAX, 101))
         .await;
+    let found = Artifact::source("https://git.example/app", Some(revision)).id();
+    plan.add(&mut session, commits("uid-7", found)).await;
     plan
 }

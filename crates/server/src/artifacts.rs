@@ -1,6 +1,7 @@
 //! What it is made of, what was made of it, and where it has got to.
 
 mod entry;
+mod objects;
 mod subject;
 
 use axum::Json;
@@ -79,12 +80,14 @@ pub(crate) async fn contains(
         limit: asked.limit,
     };
     let carriers = ledger.contains(kind, text, &page).await?;
+    let mut told: Vec<Carrier> = carriers.items.into_iter().map(Carrier::from).collect();
+    objects::name(&doors, &mut told).await;
     Ok(Json(Contains {
         found: found
             .iter()
             .map(|it| Artifact::from(&it.artifact))
             .collect(),
-        carriers: carriers.items.into_iter().map(Carrier::from).collect(),
+        carriers: told,
         next: carriers.next,
     }))
 }

@@ -14,6 +14,7 @@
 //! # let _ = router;
 //! ```
 
+mod across;
 pub mod api;
 mod artifacts;
 mod auth;

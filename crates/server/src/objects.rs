@@ -16,6 +16,7 @@ use self::climbing::Way;
 pub(crate) use self::climbing::ask;
 pub(crate) use self::kinds::resolve;
 use crate::Doors;
+use crate::across;
 use crate::api::{ObjectLineage, example};
 use crate::extract::Path;
 use crate::names;
@@ -55,7 +56,8 @@ pub(crate) struct Asked {
 /// Show what an object is made of
 ///
 /// From a running pod, or anything else below what was stamped for a workload or deliverable, up to
-/// its owner. What it is made of is told for the revision that the object is of, if that is proven.
+/// its owner. What it is made of is told for the revision that the object is of, if that is proven; below
+/// a commit that another owner wrote, what that one made it of.
 #[utoipa::path(
     get, path = "/objects/{namespace}/{kind}/{name}/lineage", operation_id = "explain_object", tag = "artifacts",
     params(Asked), security(("token" = ["read"])),
@@ -76,13 +78,17 @@ pub(crate) async fn lineage(
     let climb = || climbing::climb(client, &asked.namespace, &resource, &asked.name);
     // Once to learn whose it is, and once more after the track was read: see `Sight`.
     let owner = climb().await?.owner;
-    let track = doors.ledger()?.track(&owner.uid).await?;
+    let ledger = doors.ledger()?;
+    let track = ledger.track(&owner.uid).await?;
     let way = climb().await?;
     let word = way.owner.kind.to_ascii_lowercase();
     let running = track.and_then(|track| track.running(&way.sight(), &word, MOST));
     let running = running.unwrap_or_else(|| unrecorded(&way));
     let (object, above) = way.names();
-    Ok(Json(ObjectLineage::new(object, above, way.owner, running)))
+    let mut found = ObjectLineage::new(object, above, way.owner, running);
+    let made = found.made.as_mut_slice();
+    across::extend(ledger, &found.owner.uid, made).await?;
+    Ok(Json(found))
 }
 
 fn unrecorded(way: &Way) -> Running {

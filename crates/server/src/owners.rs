@@ -18,7 +18,8 @@ use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use crate::Doors;
-use crate::api::{Owner, OwnerPage, example};
+use crate::across;
+use crate::api::{Owner, OwnerPage, OwnerRef, PathStep, example};
 use crate::extract::{Path, Query};
 use crate::names;
 use crate::openapi::refusals::{Guarded, MayMiss, Outdated, Picky};
@@ -108,12 +109,12 @@ pub(crate) async fn show_workload(
 /// Show a deliverable
 ///
 /// Its path through the delivery, what it gives and how far that has come, what comes out, and how
-/// each of that came to be.
+/// each of that came to be, across git down to what the commit was made of that it runs.
 #[utoipa::path(
     get, path = "/deliverables/{namespace}/{name}", tag = "owners", params(names::OwnerName),
     security(("token" = ["read"])),
     responses(
-        (status = 200, description = "The deliverable", body = Owner, example = json!(example::owner())),
+        (status = 200, description = "The deliverable", body = Owner, example = json!(example::delivery())),
         Guarded, Picky, MayMiss
     )
 )]
@@ -160,15 +161,32 @@ async fn show(
     let summary = status::summary(kind, &object);
     let known = ledger.track(&summary.owner.uid).await?;
     let track = known.unwrap_or_default();
+    let mut outputs = lineage::outputs(&track, kind);
+    across::extend(ledger, &summary.owner.uid, &mut outputs).await?;
     Ok(Json(Owner {
         live: track.live().to_string(),
         live_generation: track.live_generation,
         path: status::path(&object),
         inputs: lineage::inputs(&track),
-        outputs: lineage::outputs(&track, kind),
+        outputs,
         lineage: lineage::derivations(&track),
         summary,
     }))
+}
+
+/// Returns the path of an owner as it is now; none if the owner is gone.
+pub(crate) async fn path_of(doors: &Doors, owner: &OwnerRef) -> Result<Vec<PathStep>, Refusal> {
+    let client = doors.cluster()?.clone();
+    let kind = OwnerKind::ALL
+        .into_iter()
+        .find(|it| it.name() == owner.kind);
+    let Some(kind) = kind else {
+        return Ok(Vec::new());
+    };
+    let api: Api<DynamicObject> = Api::namespaced_with(client, &owner.namespace, &resource(kind));
+    let object = answer(api.get_opt(&owner.name)).await?;
+    let object = object.filter(|it| it.uid().as_ref() == Some(&owner.uid));
+    Ok(object.as_ref().map(status::path).unwrap_or_default())
 }
 
 /// An owner as it is now, for those who wait for it.

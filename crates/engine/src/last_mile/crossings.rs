@@ -177,8 +177,9 @@ mod tests {
             note(&written("u1", url, &number.to_string()));
         }
         assert_eq!(note(&written("u1", url, "1")).len(), MAX_PAST);
-        assert_eq!(writers.of("https://git.example/manifests"), [key.clone()]);
-        assert_eq!(writers.of(other), [key.clone()]);
+        let only = std::slice::from_ref(&key);
+        assert_eq!(writers.of("https://git.example/manifests"), only);
+        assert_eq!(writers.of(other), only);
         writers.gone(&key);
         assert!(writers.of(url).is_empty());
     }

@@ -69,6 +69,7 @@ on_a_real_cluster![
     runs::job_that_a_final_runnable_runs_is_its_last_mile,
     runs::job_that_gives_up_fails_with_its_own_reason,
     runs::immutable_run_at_the_end_of_a_path_is_its_last_mile,
+    across_git::point_16_lineage_crosses_git_on_a_cluster,
 ];
 
 #[tokio::test]

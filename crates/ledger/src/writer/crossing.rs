@@ -2,7 +2,8 @@
 
 use pathline_lineage::{Evidence, Origin};
 
-use super::record::Writing;
+use super::record::{Writing, tell};
+use crate::change::What;
 use crate::crossings::Crossing;
 use crate::database::sql;
 use crate::error::Error;
@@ -30,6 +31,7 @@ impl Writing<'_> {
         let written = &crossing.written;
         let url = written.url().unwrap_or_default();
         let origin = Origin::owner(format!("git:{url} {}", written.shown()));
+        let mut added = 0;
         for insert in EDGES {
             let insert = sql(insert)
                 .bind(self.numbers.of(crossing.found.id()))
@@ -38,8 +40,11 @@ impl Writing<'_> {
                 .bind(self.numbers.of(written.id()))
                 .bind(&Evidence::Git.to_string())
                 .bind(crossing.time);
-            self.session.run(insert).await?;
+            added += self.session.run(insert).await?;
         }
-        Ok(())
+        if added == 0 {
+            return Ok(());
+        }
+        tell(self.session, owner, crossing.time, &What::default()).await
     }
 }

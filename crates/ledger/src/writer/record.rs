@@ -177,7 +177,7 @@ async fn arrive(
 }
 
 /// Writes the change for those who follow.
-async fn tell(
+pub(super) async fn tell(
     session: &mut Session,
     owner: &mut Owner,
     time: Timestamp,

@@ -21,15 +21,15 @@ use crate::up::{client, start};
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// `pathline up` with the example applied, and the commit it runs.
-struct Example {
-    up: Running,
+pub(crate) struct Example {
+    pub(crate) up: Running,
     ready: Value,
-    commit: String,
+    pub(crate) commit: String,
 }
 
 impl Example {
     /// Starts it, and waits until the commit is written to the manifest repository.
-    async fn start() -> Result<Self> {
+    pub(crate) async fn start() -> Result<Self> {
         let (up, ready) = start();
         let home = up.directory().canonicalize()?.join("hello");
         fs::create_dir(&home)?;
@@ -44,18 +44,34 @@ impl Example {
     }
 
     /// Runs the binary as somebody does who stands beside the data directory.
-    fn ask(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Output {
         let mut command = pathline();
         command.current_dir(self.up.directory()).args(arguments);
         command.output().expect("the binary runs")
     }
 
+    /// Stops it, and starts it again over what it has kept.
+    pub(crate) fn restart(self) -> Self {
+        self.up.signal(Signal::TERM);
+        let Ended {
+            code,
+            stderr,
+            leash,
+        } = self.up.wait();
+        assert_eq!(code, Some(0), "{stderr}");
+        let any = "127.0.0.1:0";
+        let up = ["up", "--listen", any, "--kube-listen", any, "-o", "json"];
+        let mut up = Running::start_in(leash, &up);
+        let ready = up.json();
+        Self { up, ready, ..self }
+    }
+
     /// Stops it in order, so that the site it runs ends too.
-    fn stop(self) {
+    pub(crate) fn stop(self) {
         stop(self.up);
     }
 
-    fn ask_json(&self, arguments: &[&str]) -> Result<Value> {
+    pub(crate) fn ask_json(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.ask(&[arguments, &["-o", "json"]].concat());
         ensure!(
             output.status.success(),
@@ -90,7 +106,7 @@ fn is_ready(owner: &DynamicObject) -> bool {
 }
 
 /// Returns what a node of the tree is made of, by type.
-fn made_of<'a>(node: &'a Value, kind: &str) -> &'a Value {
+pub(crate) fn made_of<'a>(node: &'a Value, kind: &str) -> &'a Value {
     let from = node["from"].as_array().into_iter().flatten();
     let mut found = from.filter(|it| it["type"] == kind);
     found.next().unwrap_or(&Value::Null)
@@ -255,7 +271,7 @@ async fn waiting_goes_on_when_pathline_is_started_again() -> Result<()> {
     Ok(())
 }
 
-fn git(repository: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(repository: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.arg("-C").arg(repository);
     command.args(["-c", "user.name=It", "-c", "user.email=it@localhost"]);

@@ -1,5 +1,6 @@
 //! The binary, used as a user uses it.
 
+mod across_git;
 mod admission;
 mod answers;
 mod asking;

@@ -5,7 +5,7 @@ use pathline_lineage::{self as lineage, ArtifactId, Evidence, Kind, Origin};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{OwnerRef, TemplateVersion, schemas};
+use super::{ObjectName, OwnerRef, TemplateVersion, schemas};
 
 /// A piece of content, known by its hash.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -47,7 +47,8 @@ impl From<&lineage::Artifact> for Artifact {
 /// One input of a derivation.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Edge {
-    /// Where the input comes from: `owner NAME` or `resource NAME`.
+    /// Where the input comes from: `owner NAME` or `resource NAME`; `owner git:URL REVISION` for a commit
+    /// that was written by another owner and is in what this one found.
     pub origin: String,
     /// The input.
     #[serde(flatten)]
@@ -160,6 +161,9 @@ pub struct Carrier {
     /// What was made; absent where the object itself is the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<Artifact>,
+    /// The object that does it now, such as a Process; absent where it is not current, or not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectName>,
     /// Whether every edge on the way is proven.
     pub proven: bool,
     /// Whether the resource still makes it.

@@ -13,6 +13,9 @@ use super::{
     RunningObject, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
 };
 
+/// The repository that the workload writes to.
+const MANIFESTS: &str = "https://git.example/web-manifests";
+
 pub(crate) fn owner_page() -> OwnerPage {
     OwnerPage {
         items: vec![owner_summary()],
@@ -41,11 +44,13 @@ pub(crate) fn owner() -> Owner {
         }],
         outputs: vec![Made {
             artifact: image(),
+            owner: None,
             evidence: None,
             offered: false,
             passed: vec!["image-builder".to_owned()],
             from: vec![Made {
                 artifact: source(),
+                owner: None,
                 evidence: Some(Evidence::Generation),
                 offered: false,
                 passed: vec!["workload".to_owned(), "source-cloner".to_owned()],
@@ -60,6 +65,7 @@ pub(crate) fn owner() -> Owner {
             uid: "6b0e6f3c-0a53-4d0e-9d0a-0b1f5b1f2a3c".to_owned(),
             generation: Some(3),
             output: Some(image()),
+            commit: None,
             from: vec![edge()],
             time: time(),
         }],
@@ -96,16 +102,87 @@ pub(crate) fn artifact_entry() -> ArtifactEntry {
 pub(crate) fn contains() -> Contains {
     Contains {
         found: vec![source()],
-        carriers: vec![Carrier {
-            owner: owner_ref(),
-            resource: "image-builder".to_owned(),
-            artifact: Some(image()),
-            proven: true,
-            current: true,
-            since: time(),
-            until: None,
-        }],
+        carriers: vec![
+            Carrier {
+                owner: delivery_ref(),
+                resource: "run".to_owned(),
+                artifact: Some(deployment()),
+                object: Some(ObjectName {
+                    kind: "Process".to_owned(),
+                    api_version: Some("pathline.dev/v1alpha1".to_owned()),
+                    namespace: Some("dev".to_owned()),
+                    name: "web".to_owned(),
+                }),
+                ..carrier()
+            },
+            Carrier {
+                resource: "manifest-writer".to_owned(),
+                artifact: Some(commit()),
+                ..carrier()
+            },
+            carrier(),
+        ],
         next: None,
+    }
+}
+
+fn carrier() -> Carrier {
+    Carrier {
+        owner: owner_ref(),
+        resource: "image-builder".to_owned(),
+        artifact: Some(image()),
+        object: None,
+        proven: true,
+        current: true,
+        since: time(),
+        until: None,
+    }
+}
+
+/// The delivery that runs what the workload wrote, and how that is known.
+pub(crate) fn delivery() -> Owner {
+    let mut workload = owner();
+    let written = Made {
+        artifact: commit(),
+        owner: Some(owner_ref()),
+        evidence: Some(Evidence::Git),
+        offered: false,
+        passed: vec!["manifest-writer".to_owned()],
+        from: vec![Made {
+            evidence: Some(Evidence::Applied),
+            ..workload.outputs.remove(0)
+        }],
+        cut: false,
+    };
+    Owner {
+        summary: OwnerSummary {
+            owner: delivery_ref(),
+            ..owner_summary()
+        },
+        path: vec![
+            step("manifests", "ClusterSourceTemplate", &[]),
+            step("run", "ClusterDeploymentTemplate", &["manifests"]),
+        ],
+        inputs: Vec::new(),
+        outputs: vec![Made {
+            artifact: deployment(),
+            owner: None,
+            evidence: None,
+            offered: false,
+            passed: vec!["run".to_owned()],
+            from: vec![Made {
+                artifact: manifests(),
+                owner: None,
+                evidence: Some(Evidence::Same),
+                offered: false,
+                passed: vec!["manifests".to_owned()],
+                from: vec![written],
+                cut: false,
+            }],
+            cut: false,
+        }],
+        lineage: Vec::new(),
+        ..workload
     }
 }
 
@@ -181,6 +258,14 @@ fn owner_ref() -> OwnerRef {
     }
 }
 
+fn delivery_ref() -> OwnerRef {
+    OwnerRef {
+        kind: "Deliverable".to_owned(),
+        uid: "8a6d1f0e-93b2-4f3c-9a0c-52c5f3f1b7d1".to_owned(),
+        ..owner_ref()
+    }
+}
+
 fn step(resource: &str, template_kind: &str, inputs: &[&str]) -> PathStep {
     PathStep {
         resource: resource.to_owned(),
@@ -225,6 +310,25 @@ fn image() -> Artifact {
 fn source() -> Artifact {
     let source = lineage::Artifact::source("https://git.example/web", Some("def567"));
     Artifact::from(&source)
+}
+
+/// A commit of the manifest repository, as the workload wrote it.
+fn commit() -> Artifact {
+    let commit = lineage::Artifact::source(MANIFESTS, Some("main@sha1:fed987"));
+    Artifact::from(&commit)
+}
+
+/// The same commit, as it was fetched.
+fn manifests() -> Artifact {
+    let fetched = "http://source.example/web-manifests/fed987.tar.gz";
+    let source = lineage::Artifact::source(fetched, Some("main@sha1:fed987"));
+    Artifact::from(&source)
+}
+
+fn deployment() -> Artifact {
+    let fetched = "http://source.example/web-manifests/fed987.tar.gz";
+    let deployment = lineage::Artifact::deployment(fetched, Some("main@sha1:fed987"));
+    Artifact::from(&deployment)
 }
 
 fn edge() -> Edge {

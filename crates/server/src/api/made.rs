@@ -5,7 +5,7 @@ use pathline_lineage::{self as lineage, Evidence, MadeOf};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Artifact, Edge, schemas};
+use super::{Artifact, Edge, OwnerRef, schemas};
 
 /// An artifact, where it passed, and what it is made of.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -13,6 +13,10 @@ pub struct Made {
     /// What it is.
     #[serde(flatten)]
     pub artifact: Artifact,
+    /// Who wrote it, where it is a commit of another owner. The names in `passed`, here and below, are
+    /// of that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerRef>,
     /// How it is known that what stands above it is made from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = schemas::evidence, required = false)]
@@ -43,6 +47,7 @@ impl From<&MadeOf> for Made {
                 url: made.url.clone(),
                 mutable: made.mutable,
             },
+            owner: None,
             evidence: made.evidence,
             offered: made.offered,
             passed: made.passed.clone(),
@@ -87,6 +92,9 @@ pub struct Derivation {
     /// What came out; absent for a sink, whose object is the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Artifact>,
+    /// The commit that the object of a sink has written, if it writes any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Artifact>,
     /// What it was made from.
     pub from: Vec<Edge>,
     /// When this was first known.
@@ -103,6 +111,7 @@ impl From<&lineage::Derivation> for Derivation {
             uid: made.uid.clone(),
             generation: made.generation,
             output: made.output.as_ref().map(Artifact::from),
+            commit: made.commit.as_ref().map(Artifact::from),
             from: from.map(|(origin, edge)| Edge::new(origin, edge)).collect(),
             time: made.time,
         }

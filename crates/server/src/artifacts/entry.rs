@@ -62,6 +62,7 @@ impl From<ledger::Carrier> for Carrier {
             owner: OwnerRef::from(carrier.owner),
             resource: carrier.resource,
             artifact: carrier.artifact.as_ref().map(Artifact::from),
+            object: None,
             proven: carrier.proven,
             current: carrier.current,
             since: carrier.since,

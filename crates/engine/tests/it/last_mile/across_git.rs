@@ -1,5 +1,8 @@
 //! Across git: from a supply chain into the delivery that follows its repository.
 
+use pathline_ledger::{Carrier, Page};
+use pathline_lineage::Kind;
+
 use super::*;
 
 #[tokio::test]
@@ -55,6 +58,101 @@ async fn git_that_could_not_be_asked_is_asked_again() {
     world.end().await;
 }
 
+#[tokio::test]
+async fn point_16_lineage_crosses_git() {
+    let mut world = World::embedded().await;
+    point_16_lineage_crosses_git_both_ways(&mut world).await;
+    world.end().await;
+}
+
+/// What runs is followed to what the commit was made of that it came with, and nothing else is.
+pub(super) async fn point_16_lineage_crosses_git_on_a_cluster(world: &mut World, _: &Kubelets) {
+    point_16_lineage_crosses_git_both_ways(world).await;
+}
+
+async fn point_16_lineage_crosses_git_both_ways(world: &mut World) {
+    let repositories = tempfile::tempdir().unwrap();
+    let url = repository(&repositories);
+    let (one, two) = (runs("one"), runs("two"));
+    let with_workers =
+        |options: &mut pathline_engine::Options| options.workers = Some(Kinds::all());
+    world.stop_engine().await;
+    world.start_engine_with(with_workers);
+    world.apply_one_resource(commit(&url), &["command"]).await;
+    world.apply_params(&[("command", &one)]).await;
+    world.apply_delivery(&url).await;
+    world.wait_live(1).await;
+    world.assert_delivered(&one, &["manifests", "run"]).await;
+
+    // Somebody else adds a file, and nothing that was written changes.
+    let others = Others::clone(&repositories);
+    let later = others.push("README", "how to run it");
+    world.wait_delivered(&one, &later).await;
+    world.stop_engine().await;
+    world.assert_delivered(&one, &["manifests", "run"]).await;
+    world.start_engine_with(with_workers);
+
+    // Somebody else changes what was written: what runs then is none of ours.
+    let changed = others.push("run.sh", &two);
+    let reason = world.wait_never(1, "current").await;
+    assert!(reason.contains("somebody else changed run.sh"), "{reason}");
+    world.wait_undelivered(&one, &changed).await;
+
+    let three = runs("three");
+    world.apply_params(&[("command", &three)]).await;
+    world.wait_live(2).await;
+    world.assert_delivered(&three, &["manifests", "run"]).await;
+    world.assert_delivered(&one, &[]).await;
+
+    // Another history, in which the very same file happens to be.
+    let another = others.push_another_history("run.sh", &three);
+    world.wait_undelivered(&three, &another).await;
+}
+
+/// Others who write to the repository of manifests.
+struct Others {
+    directory: std::path::PathBuf,
+}
+
+impl Others {
+    fn clone(repositories: &tempfile::TempDir) -> Self {
+        let arguments = ["clone", "-q", "manifests.git", "others"];
+        pathline_testkit::git(repositories.path(), &arguments);
+        Self {
+            directory: repositories.path().join("others"),
+        }
+    }
+
+    /// Writes a file on top of all that is there, and returns the commit.
+    fn push(&self, file: &str, content: &str) -> String {
+        self.git(&["pull", "-q"]);
+        self.commit(file, content);
+        self.git(&["push", "-q"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Puts a history in the place of the one that is there.
+    fn push_another_history(&self, file: &str, content: &str) -> String {
+        self.git(&["checkout", "-q", "--orphan", "another"]);
+        self.commit(file, content);
+        self.git(&["push", "-q", "--force", "origin", "another:main"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn commit(&self, file: &str, content: &str) {
+        std::fs::write(self.directory.join(file), content).unwrap();
+        self.git(&["add", file]);
+        let author = ["-c", "user.name=Other", "-c", "user.email=other@localhost"];
+        self.git(&[&author[..], &["commit", "-q", "-m", "something else"]].concat());
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        pathline_testkit::git(&self.directory, arguments)
+            .trim()
+            .to_owned()
+    }
+}
+
 /// Makes an empty repository.
 fn repository(directory: &tempfile::TempDir) -> String {
     let arguments = ["init", "-q", "--bare", "-b", "main", "manifests.git"];
@@ -71,7 +169,60 @@ fn commit(url: &str) -> Value {
     })
 }
 
+/// Tells whether something is of a revision.
+fn is_of(carrier: &Carrier, revision: &str) -> bool {
+    let artifact = carrier.artifact.as_ref();
+    artifact.is_some_and(|it| it.shown().ends_with(revision))
+}
+
 impl World {
+    /// Returns what the delivery makes now of a command that the workload was given.
+    async fn delivered(&self, command: &str) -> Vec<Carrier> {
+        let page = Page::default();
+        let found = self.ledger.contains(Kind::Param, command, &page).await;
+        let carriers = found.unwrap().items.into_iter();
+        let delivered = carriers.filter(|it| it.owner.kind == "Deliverable");
+        let delivered = delivered.filter(|it| it.owner.namespace == self.namespace);
+        let mut current: Vec<_> = delivered.filter(|it| it.current).collect();
+        assert!(current.iter().all(|it| it.proven), "{current:?}");
+        current.sort_by(|one, other| one.resource.cmp(&other.resource));
+        current
+    }
+
+    async fn assert_delivered(&self, command: &str, resources: &[&str]) {
+        let delivered = self.delivered(command).await;
+        let made: Vec<_> = delivered.iter().map(|it| it.resource.as_str()).collect();
+        assert_eq!(made, resources, "{delivered:#?}");
+    }
+
+    /// Waits until a revision is known to have what the workload was given.
+    async fn wait_delivered(&self, command: &str, revision: &str) {
+        let is_it = |them: &[Carrier]| them.iter().any(|it| is_of(it, revision));
+        self.wait_carriers(command, is_it).await;
+    }
+
+    /// Waits until nothing of what the workload was given is there any more, and asserts that a revision is
+    /// never said to have it.
+    async fn wait_undelivered(&self, command: &str, revision: &str) {
+        self.wait_carriers(command, |them| {
+            let found = them.iter().find(|it| is_of(it, revision));
+            assert_eq!(found, None);
+            them.is_empty()
+        })
+        .await;
+    }
+
+    async fn wait_carriers(&self, command: &str, is_it: impl Fn(&[Carrier]) -> bool) {
+        let mut bell = self.ledger.bell();
+        let waiting = async {
+            while !is_it(&self.delivered(command).await) {
+                bell.changed().await.unwrap();
+            }
+        };
+        let waited = tokio::time::timeout(PATIENCE, waiting).await;
+        waited.unwrap_or_else(|_| panic!("waited in vain for another way of {command}"));
+    }
+
     /// Makes a delivery that runs what is in a repository.
     async fn apply_delivery(&self, url: &str) {
         let ready = json!({"singleConditionType": "Ready"});

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use jiff::Timestamp;
-use pathline_lineage::ArtifactId;
+use pathline_lineage::{ArtifactId, Evidence};
 use pathline_server::api::{ArtifactEntry, Edge, Making};
 use serde::Serialize;
 
@@ -150,20 +150,50 @@ impl Drawing<'_> {
             notes: vec![proof(edge.evidence)],
             below: Vec::new(),
         };
+        if edge.evidence == Evidence::Git {
+            let written = self.written_by(above, edge.artifact.id);
+            return Some(self.below(node, edge.artifact.id, written, |it| {
+                format!("made by {} of {}", it.resource, words::owner(&it.owner))
+            }));
+        }
         let Some(producer) = edge.origin.strip_prefix("resource ") else {
             let kind = above.owner.kind.to_ascii_lowercase();
             node.notes.push((SOFT, format!("given by the {kind}")));
             return Some(node);
         };
         node.notes.push((SOFT, format!("made by {producer}")));
-        if !self.above.insert(edge.artifact.id) {
-            return Some(node);
-        }
-        if let Some(making) = self.made_by(above, producer, edge.artifact.id) {
+        let made = self.made_by(above, producer, edge.artifact.id);
+        Some(self.below(node, edge.artifact.id, made, |_| String::new()))
+    }
+
+    /// Draws below an artifact how it was made, unless it stands above already.
+    fn below(
+        &mut self,
+        mut node: Node,
+        id: ArtifactId,
+        making: Option<&Making>,
+        note: impl FnOnce(&Making) -> String,
+    ) -> Node {
+        let Some(making) = making else {
+            return node;
+        };
+        let note = note(making);
+        node.notes
+            .extend((!note.is_empty()).then_some((SOFT, note)));
+        if self.above.insert(id) {
             node.below = self.edges(making);
+            self.above.remove(&id);
         }
-        self.above.remove(&edge.artifact.id);
-        Some(node)
+        node
+    }
+
+    /// Returns how another owner wrote a commit last.
+    fn written_by<'k>(&self, finder: &Making, id: ArtifactId) -> Option<&'k Making>
+    where
+        Self: 'k,
+    {
+        let made = &self.known.get(&id)?.made;
+        made.iter().find(|it| it.owner.uid != finder.owner.uid)
     }
 
     /// Returns how the same owner's producer made the artifact last.

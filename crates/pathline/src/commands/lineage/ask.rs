@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use pathline_lineage::ArtifactId;
+use pathline_lineage::{ArtifactId, Evidence};
 use pathline_server::api::{ArtifactEntry, Contains, ObjectLineage, Owner, RevisionState};
 
 use super::artifact::Explained;
@@ -142,7 +142,8 @@ async fn gather(client: &Client, asked: VecDeque<ArtifactId>) -> Result<Explaine
     while let Some(id) = queue.pop_front() {
         let entry: ArtifactEntry = client.get(&["artifacts", &id.to_string()], &[]).await?;
         let edges = entry.made.iter().flat_map(|making| &making.from);
-        let made = edges.filter(|edge| edge.origin.starts_with("resource "));
+        let made = edges
+            .filter(|edge| edge.origin.starts_with("resource ") || edge.evidence == Evidence::Git);
         let room = first + MOST_INGREDIENTS;
         for edge in made {
             if known.len() < room && known.insert(edge.artifact.id) {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use pathline_lineage::Kind;
 use pathline_server::api::{Carrier, Contains};
 
 use super::artifact::when;
@@ -66,7 +67,6 @@ fn write_list(carriers: &[Carrier], columns: usize, out: &mut dyn Write) -> io::
 }
 
 fn row(carrier: &Carrier) -> [String; 6] {
-    let made = carrier.artifact.as_ref();
     let now = match carrier.until {
         _ if carrier.current => "yes".to_owned(),
         Some(until) => format!("until {}", words::time(until)),
@@ -78,8 +78,23 @@ fn row(carrier: &Carrier) -> [String; 6] {
         words::time(carrier.since),
         now,
         if carrier.proven { "yes" } else { "assumed" }.to_owned(),
-        made.map_or_else(|| "its object".to_owned(), named),
+        made(carrier),
     ]
+}
+
+/// Says what came out; where that is something in the cluster, what it is there.
+fn made(carrier: &Carrier) -> String {
+    let object = carrier.object.as_ref();
+    let object = object.map(|it| one_line(&format!("{}/{}", it.kind, it.name)));
+    let artifact = carrier.artifact.as_ref();
+    match (artifact, object) {
+        (Some(artifact), Some(object)) if artifact.kind == Kind::Deployment => {
+            format!("{object} of {}", named(artifact))
+        }
+        (Some(artifact), _) => named(artifact),
+        (None, Some(object)) => object,
+        (None, None) => "its object".to_owned(),
+    }
 }
 
 fn style(carrier: &Carrier, column: usize) -> Style {
@@ -133,9 +148,10 @@ mod tests {
         assert_snapshot!(plain(|out| write(&samples::contains(), 130, out)), @"
             source main@sha1:8f1c2e7d00000000000000000000000000000000  https://git.example/app
 
-            OWNER                   RESOURCE  SINCE                 NOW                         PROVEN   MADE
-            workload default/hello  build     2026-11-16 02:10:33Z  yes                         yes      image registry.exa…121212121212121212
-            workload default/hello  manifest  2026-11-16 02:10:33Z  until 2026-11-16 02:11:00Z  assumed  its object
+            OWNER                      RESOURCE  SINCE                 NOW                         PROVEN   MADE
+            deliverable default/hello  run       2026-11-16 02:10:33Z  yes                         yes      Process/hello of …ployment fed9870
+            workload default/hello     build     2026-11-16 02:10:33Z  yes                         yes      image registry.ex…1212121212121212
+            workload default/hello     manifest  2026-11-16 02:10:33Z  until 2026-11-16 02:11:00Z  assumed  its object
             ");
     }
 
@@ -147,6 +163,10 @@ mod tests {
             assert!(line.chars().count() <= 60, "{line}");
         }
         assert_snapshot!(list, @"
+        deliverable default/hello run
+           Process/hello of deployment fed9870
+           now, since 2026-11-16 02:10:33Z
+           proven
         workload default/hello build
            image registry.example/app@s…1212121212121212121212121212
            now, since 2026-11-16 02:10:33Z

@@ -104,6 +104,26 @@ mod tests {
     }
 
     #[test]
+    fn point_16_process_is_explained_across_git() {
+        assert_snapshot!(written(&samples::delivered()), @"
+        process default/hello
+        stamped for run of deliverable default/hello
+        current revision
+
+        object Process/hello  made by run
+        └─ source main@sha1:fed9870d00000000000000000000000000000000  proven by applied  made by manifests
+           └─ source main@sha1:fed9870d00000000000000000000000000000000
+              │  proven by git
+              │  made by manifest of workload default/hello
+              └─ image registry.example/app@sha256:1212121212121212121212121212121212121212121212121212121212121212
+                 │  proven by generation
+                 │  made by build
+                 └─ source main@sha1:8f1c2e7d00000000000000000000000000000000  proven by generation  made by source, passed test
+                    └─ field spec.source.git.url https://git.example/app  proven by generation  given by the workload
+        ");
+    }
+
+    #[test]
     fn revision_that_nothing_proves_is_not_guessed() {
         let found = ObjectLineage {
             revision: RevisionState::Unknown,

@@ -42,8 +42,13 @@ fn write_head(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
 /// an artifact is called.
 pub(super) fn tree(kind: &str, shown: &dyn Fn(&Artifact) -> String, made: &Made) -> Node {
     let mut notes: Vec<_> = made.evidence.map(proof).into_iter().collect();
+    let kind = made.owner.as_ref().map_or(kind, |owner| &owner.kind);
     let from = passage(kind, &made.passed);
-    notes.extend(from.map(|from| (SOFT, from)));
+    let of = made
+        .owner
+        .as_ref()
+        .map_or_else(String::new, |owner| format!(" of {}", words::owner(owner)));
+    notes.extend(from.map(|from| (SOFT, format!("{from}{of}"))));
     if made.cut {
         notes.push((SOFT, "and more below, left out".to_owned()));
     }

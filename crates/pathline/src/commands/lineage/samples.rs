@@ -161,12 +161,41 @@ pub(super) fn contains() -> Contains {
         }
         carrier
     };
+    let deployment = Content::deployment("file:///artifacts/fed9870.tar.gz", Some("fed9870"));
+    let mut running = carrier("run", json_of(&deployment), true, None);
+    running["owner"] =
+        json!({"kind": "Deliverable", "namespace": "default", "name": "hello", "uid": "u2"});
+    running["object"] = json!({"kind": "Process", "name": "hello"});
     read(json!({
         "found": [json_of(&source())],
         "carriers": [
+            running,
             carrier("build", json_of(&image()), true, None),
             carrier("manifest", Value::Null, false, Some("2026-11-16T02:11:00Z")),
         ],
+    }))
+}
+
+/// A process that runs a commit which a workload wrote.
+pub(super) fn delivered() -> ObjectLineage {
+    let object = json!({"kind": "Process", "namespace": "default", "name": "hello"});
+    let manifests = |url| Content::source(url, Some(&COMMIT.replace("8f1c2e7", "fed9870")));
+    let mut image = owner_json()["outputs"][0]["from"][0].take();
+    image["from"][1].take();
+    image["from"].as_array_mut().map(Vec::pop);
+    let written = with(
+        &manifests("https://git.example/manifests"),
+        &json!({"evidence": "git", "passed": ["manifest"], "owner": owner_ref(), "from": [image]}),
+    );
+    let found = with(
+        &manifests("file:///artifacts/fed9870.tar.gz"),
+        &json!({"evidence": "applied", "passed": ["manifests"], "from": [written]}),
+    );
+    let run = Content::value(pathline_lineage::Kind::Object, &json!("run"));
+    read(json!({
+        "object": object, "above": [], "resource": "run", "revision": "current",
+        "owner": {"kind": "Deliverable", "namespace": "default", "name": "hello", "uid": "u2"},
+        "made": with(&run, &json!({"passed": ["run"], "from": [found]})),
     }))
 }
 
