@@ -102,6 +102,8 @@ fn assert_explained(example: &Example, commit: &str) -> Result<()> {
         assert!(!text.contains("assumed"), "all of it is proven:\n{text}");
     }
 
+    let text = stdout(&example.ask(&["lineage", "workload/hello"]));
+    assert!(text.contains(&format!("wrote main@sha1:{manifest}")), "{text}");
     let text = stdout(&example.ask(&["lineage", &format!("source={manifest}")]));
     for part in [
         "workload default/hello manifest",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use anstyle::Style;
 use pathline_lineage::Kind;
 use pathline_server::api::{Artifact, Derivation, Edge, Made, Owner, OwnerInput};
 
@@ -18,7 +19,9 @@ pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::R
     for output in &owner.outputs {
         writeln!(out)?;
         let kind = &owner.summary.owner.kind;
-        tree(kind, &|it| shown(owner, it), output).draw(columns, out)?;
+        let mut tree = tree(kind, &|it| shown(owner, it), output);
+        tree.notes.extend(commit(owner, &output.artifact));
+        tree.draw(columns, out)?;
     }
     write_inputs(owner, columns, out)?;
     write_trouble(owner, out)?;
@@ -73,6 +76,13 @@ fn shown(owner: &Owner, artifact: &Artifact) -> String {
         }
         _ => artifact.value.clone(),
     }
+}
+
+/// Says which commit an object has written.
+fn commit(owner: &Owner, artifact: &Artifact) -> Option<(Style, String)> {
+    let made = owner.lineage.iter().find(|it| it.resource == artifact.value);
+    let commit = made.filter(|_| artifact.kind == Kind::Object)?.commit.as_ref()?;
+    Some((SOFT, format!("wrote {}", one_line(&commit.value))))
 }
 
 /// Says who gave or made something, and who handed it on as it was.
