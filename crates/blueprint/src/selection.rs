@@ -3,6 +3,7 @@
 //! Both are decided from the owner and the blueprints alone, before anything is stamped.
 
 mod explain;
+mod nearest;
 mod plan;
 mod question;
 mod reads;
@@ -14,6 +15,7 @@ use crate::owner::Owner;
 use crate::selector;
 
 pub use explain::explain;
+pub use nearest::{Nearest, nearest};
 pub use plan::Plan;
 pub use reads::reads;
 pub use step::{Action, NoTemplate, Selected, Skip, Step, Unmet};

@@ -24,7 +24,7 @@ pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};
 pub use self::made::{Derivation, Made, TemplateVersion};
 pub use self::object::{ObjectLineage, RevisionState};
-pub use self::owner::{Owner, OwnerPage, OwnerRef, OwnerSummary};
+pub use self::owner::{NearestBlueprint, Owner, OwnerPage, OwnerRef, OwnerSummary};
 pub use self::path::{ObjectName, PathStep, Ready};
 pub use self::problem::{Problem, ProblemDetail};
 pub use self::running::{ContainerPort, RunningContainer, RunningObject};

@@ -1,6 +1,7 @@
 //! Workloads and deliverables: what the cluster says of them, and what the ledger knows.
 
 mod lineage;
+mod nearest;
 mod status;
 
 use std::time::Duration;
@@ -166,6 +167,7 @@ async fn show(
     Ok(Json(Owner {
         live: track.live().to_string(),
         live_generation: track.live_generation,
+        nearest: nearest::find(doors, kind, &object, &summary).await,
         path: status::path(&object),
         inputs: lineage::inputs(&track),
         outputs,

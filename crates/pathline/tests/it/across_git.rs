@@ -103,7 +103,10 @@ fn assert_explained(example: &Example, commit: &str) -> Result<()> {
     }
 
     let text = stdout(&example.ask(&["lineage", "workload/hello"]));
-    assert!(text.contains(&format!("wrote main@sha1:{manifest}")), "{text}");
+    assert!(
+        text.contains(&format!("wrote main@sha1:{manifest}")),
+        "{text}"
+    );
     let text = stdout(&example.ask(&["lineage", &format!("source={manifest}")]));
     for part in [
         "workload default/hello manifest",

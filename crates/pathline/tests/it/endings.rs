@@ -8,7 +8,7 @@ use kube::api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind};
 use pathline_testkit::Leash;
 use serde_json::Value;
 
-use crate::program::{Ended, Running};
+use crate::program::{Ended, Running, run, stdout};
 use crate::up::{UP, client};
 
 /// Chains that end in objects without a last mile. What the first one makes is proven; what the
@@ -222,9 +222,17 @@ fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
     scene.assert_ends("workload/endless", &arguments, 124, &late);
     let lost = [
         "no path has been chosen yet; the owner can't go on: no supply chain found",
-        "wait again, or longer with `--timeout`",
+        "wait again, or longer with `--timeout`; `pathline lineage workload/nowhere -n default` shows more",
     ];
     scene.assert_ends("workload/nowhere", &arguments, 124, &lost);
+    let lineage = ["lineage", "workload/nowhere", "--data-dir", &scene.data_dir];
+    let told = stdout(&run(&lineage));
+    for part in [
+        "SupplyChainNotFound  no supply chain found where full selector is satisfied by labels",
+        "the nearest is ClusterSupplyChain/broken: label `path` is `nowhere`, `broken` is wanted",
+    ] {
+        assert!(told.contains(part), "{part} is not in\n{told}");
+    }
 }
 
 async fn owner_that_is_deleted_ends_the_wait_with_1(scene: &Scene) -> Result<()> {

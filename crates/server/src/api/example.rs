@@ -29,6 +29,7 @@ pub(crate) fn owner() -> Owner {
         summary: owner_summary(),
         live: "True".to_owned(),
         live_generation: Some(2),
+        nearest: None,
         path: vec![
             step("source-cloner", "ClusterSourceTemplate", &[]),
             step("image-builder", "ClusterImageTemplate", &["source-cloner"]),

@@ -61,6 +61,17 @@ pub struct OwnerPage {
     pub next: Option<String>,
 }
 
+/// A blueprint whose selector an owner almost meets.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct NearestBlueprint {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// What keeps its selector from matching, for people.
+    pub unmet: Vec<String>,
+}
+
 /// Everything about one owner: its path, what it gave, what came out, and how that is known.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -73,6 +84,9 @@ pub struct Owner {
     /// Its newest generation that is, or was, live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_generation: Option<i64>,
+    /// The blueprint that it comes nearest to, where none selects it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<NearestBlueprint>,
     /// The resources of its blueprint, in declared order.
     pub path: Vec<PathStep>,
     /// What the owner itself gives, and how far each value has come.

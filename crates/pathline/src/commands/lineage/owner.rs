@@ -13,6 +13,7 @@ use super::words::{self, DOUBT, GOOD, HEADER, SOFT, label, list, named, one_line
 /// Writes everything there is to say about an owner.
 pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     write_head(owner, out)?;
+    write_refusal(owner, out)?;
     if owner.outputs.is_empty() {
         writeln!(out, "\nnothing has come out of it yet")?;
     }
@@ -39,6 +40,24 @@ fn write_head(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
         Some(_) => writeln!(out, "  {DOUBT}not ready{DOUBT:#}"),
         None => writeln!(out, "  {SOFT}not looked at yet{SOFT:#}"),
     }
+}
+
+/// Says why an owner is not ready, and which blueprint would be for it with the smallest change.
+fn write_refusal(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
+    let ready = owner.summary.ready.as_ref();
+    let ready = ready.filter(|it| it.status != "True" && !it.message.is_empty());
+    if let Some(ready) = ready {
+        writeln!(out, "  {}  {}", ready.reason, one_line(&ready.message))?;
+    }
+    if let Some(nearest) = &owner.nearest {
+        let unmet = one_line(&nearest.unmet.join("; "));
+        writeln!(
+            out,
+            "  the nearest is {}/{}: {unmet}",
+            nearest.kind, nearest.name
+        )?;
+    }
+    Ok(())
 }
 
 /// Returns the tree of what something is made of. `kind` is that of the owner, and `shown` says how
@@ -80,8 +99,14 @@ fn shown(owner: &Owner, artifact: &Artifact) -> String {
 
 /// Says which commit an object has written.
 fn commit(owner: &Owner, artifact: &Artifact) -> Option<(Style, String)> {
-    let made = owner.lineage.iter().find(|it| it.resource == artifact.value);
-    let commit = made.filter(|_| artifact.kind == Kind::Object)?.commit.as_ref()?;
+    let made = owner
+        .lineage
+        .iter()
+        .find(|it| it.resource == artifact.value);
+    let commit = made
+        .filter(|_| artifact.kind == Kind::Object)?
+        .commit
+        .as_ref()?;
     Some((SOFT, format!("wrote {}", one_line(&commit.value))))
 }
 
@@ -262,9 +287,21 @@ mod tests {
     }
 
     #[test]
+    fn owner_that_no_blueprint_selects_says_what_is_missing() {
+        assert_snapshot!(written(&samples::unselected(), 120), @"
+        workload default/hello  not ready
+          SupplyChainNotFound  no supply chain found where full selector is satisfied by labels: map[app:hi]
+          the nearest is ClusterSupplyChain/hello: label `app` is `hi`, `hello` is wanted
+
+        nothing has come out of it yet
+        ");
+    }
+
+    #[test]
     fn owner_without_outputs_says_what_it_waits_for() {
         assert_snapshot!(written(&samples::waiting(), 120), @"
         workload default/hello  on ClusterSupplyChain/hello  not ready
+          TemplateRejected  no kind Image
 
         nothing has come out of it yet
 

@@ -147,6 +147,21 @@ pub(super) fn waiting() -> Owner {
     read(owner)
 }
 
+/// A workload that no blueprint selects.
+pub(super) fn unselected() -> Owner {
+    let mut owner = owner_json();
+    for empty in ["outputs", "inputs", "path"] {
+        owner[empty] = json!([]);
+    }
+    owner["blueprint"] = Value::Null;
+    let message = "no supply chain found where full selector is satisfied by labels: map[app:hi]";
+    owner["ready"] =
+        json!({"status": "False", "reason": "SupplyChainNotFound", "message": message});
+    owner["nearest"] = json!({"kind": "ClusterSupplyChain", "name": "hello",
+                              "unmet": ["label `app` is `hi`, `hello` is wanted"]});
+    read(owner)
+}
+
 fn owner_ref() -> Value {
     json!({"kind": "Workload", "namespace": "default", "name": "hello", "uid": "u1"})
 }
