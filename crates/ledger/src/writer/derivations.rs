@@ -20,8 +20,19 @@ struct Row {
     id: i64,
     owner: i64,
     resource: String,
+    /// The output, or the commit that the object of a sink wrote.
+    output: Option<i64>,
     identity: i64,
     known: i64,
+}
+
+impl Row {
+    /// Tells whether this is what is recorded of a derivation. A commit may become known later; once it
+    /// is, another one makes another derivation.
+    fn is_of(&self, made: &Made, commit: Option<i64>) -> bool {
+        let is_same_commit = commit.is_none() || self.output.is_none() || self.output == commit;
+        self.identity == made.identity && is_same_commit
+    }
 }
 
 impl Derivations {
@@ -32,7 +43,7 @@ impl Derivations {
     ) -> Result<HashMap<i64, Self>, Error> {
         let dialect = session.dialect();
         let asked = sql_of_parts(&[
-            "select id, owner, resource, identity, known from derivation \
+            "select id, owner, resource, output, identity, known from derivation \
              where until is null and owner ",
             dialect.is_in_first(),
         ]);
@@ -57,37 +68,37 @@ impl Derivations {
         (owner, known): (i64, i64),
         made: &Made,
     ) -> Result<bool, Error> {
+        let commit = made.commit.map(|commit| numbers.of(commit));
         if let Some(row) = self.current.get_mut(&made.resource)
-            && row.identity == made.identity
+            && row.is_of(made, commit)
         {
-            if row.known >= made.time {
+            let is_written = commit.is_some() && row.output.is_none();
+            if row.known >= made.time && !is_written {
                 return Ok(false);
             }
             row.known = made.time;
             edges.write(session).await?;
+            if is_written {
+                row.output = put_out(session, numbers, owner, made).await?;
+                write_commit(session, row).await?;
+            }
             judge_anew(session, row.id, made).await?;
             return Ok(true);
         }
-        if made.time <= known && is_recorded(session, owner, made).await? {
+        if made.time <= known && is_recorded(session, owner, made, commit).await? {
             return Ok(false);
-        }
-        let current = self.current.get_mut(&made.resource);
-        if let Some(row) = current.filter(|row| made.unwritten == Some(row.identity)) {
-            (row.identity, row.known) = (made.identity, made.time);
-            edges.write(session).await?;
-            write_commit(session, numbers, owner, (row.id, made)).await?;
-            judge_anew(session, row.id, made).await?;
-            return Ok(true);
         }
         if let Some(row) = self.current.remove(&made.resource) {
             end(session, row.id, made.time).await?;
         }
-        let id = insert(session, numbers, owner, made).await?;
+        let output = put_out(session, numbers, owner, made).await?;
+        let id = insert(session, owner, output, made).await?;
         edges.add(id, owner, numbers, made);
         let row = Row {
             id,
             owner,
             resource: made.resource.clone(),
+            output,
             identity: made.identity,
             known: made.time,
         };
@@ -114,30 +125,29 @@ impl Derivations {
     }
 }
 
-async fn is_recorded(session: &mut Session, owner: i64, made: &Made) -> Result<bool, Error> {
+async fn is_recorded(
+    session: &mut Session,
+    owner: i64,
+    made: &Made,
+    commit: Option<i64>,
+) -> Result<bool, Error> {
     let asked = sql(
         "select id from derivation where owner = $1 and since <= $2 and known >= $2 \
-         and identity = $3 and resource = $4",
+         and identity = $3 and resource = $4 and (output = $5 or $5 is null)",
     )
     .bind(owner)
     .bind(made.time)
     .bind(made.identity)
-    .bind(&made.resource);
+    .bind(&made.resource)
+    .bind(commit);
     Ok(session.first::<(i64,)>(asked).await?.is_some())
 }
 
 /// Takes over the commit that an object wrote after it was made.
-async fn write_commit(
-    session: &mut Session,
-    numbers: &mut Numbers,
-    owner: i64,
-    (derivation, made): (i64, &Made),
-) -> Result<(), Error> {
-    let output = put_out(session, numbers, owner, made).await?;
-    let update = sql("update derivation set output = $2, identity = $3 where id = $1")
-        .bind(derivation)
-        .bind(output)
-        .bind(made.identity);
+async fn write_commit(session: &mut Session, row: &Row) -> Result<(), Error> {
+    let update = sql("update derivation set output = $2 where id = $1")
+        .bind(row.id)
+        .bind(row.output);
     session.run(update).await.map(drop)
 }
 
@@ -148,7 +158,7 @@ async fn put_out(
     owner: i64,
     made: &Made,
 ) -> Result<Option<i64>, Error> {
-    let output = made.output.map(|output| numbers.of(output));
+    let output = made.result().map(|output| numbers.of(output));
     if let Some(output) = output
         && !numbers.is_first_output(output)
     {
@@ -159,11 +169,10 @@ async fn put_out(
 
 async fn insert(
     session: &mut Session,
-    numbers: &mut Numbers,
     owner: i64,
+    output: Option<i64>,
     made: &Made,
 ) -> Result<i64, Error> {
-    let output = put_out(session, numbers, owner, made).await?;
     let insert = sql(
         "insert into derivation (owner, resource, template, template_generation, object_uid, \
          object_generation, output, identity, since, known) \

@@ -36,12 +36,11 @@ pub(super) struct Made {
     pub(super) template_generation: Option<i64>,
     pub(super) object_uid: String,
     pub(super) object_generation: Option<i64>,
-    /// What came out: the output, or the commit that the object of a sink wrote.
     pub(super) output: Option<ArtifactId>,
     pub(super) from: Vec<Input>,
     pub(super) identity: i64,
-    /// What its identity was before its commit was written; none without a commit.
-    pub(super) unwritten: Option<i64>,
+    /// The commit that the object of a sink wrote; it may come to be known later than the rest.
+    pub(super) commit: Option<ArtifactId>,
     pub(super) time: i64,
 }
 
@@ -78,6 +77,11 @@ impl Prepared {
 }
 
 impl Made {
+    /// Returns what came out, as far as anything did beside the object.
+    pub(super) fn result(&self) -> Option<ArtifactId> {
+        self.output.or(self.commit)
+    }
+
     fn new(derivation: &Derivation) -> Self {
         let from = derivation.from.iter().map(|(origin, edge)| Input {
             origin: origin.clone(),
@@ -91,10 +95,10 @@ impl Made {
             template_generation: derivation.template.generation,
             object_uid: derivation.uid.clone(),
             object_generation: derivation.generation,
-            output: result(derivation).map(Artifact::id),
+            output: derivation.output.as_ref().map(Artifact::id),
             from: from.collect(),
-            identity: identity(derivation, result(derivation)),
-            unwritten: written(derivation).map(|_| identity(derivation, None)),
+            identity: identity(derivation),
+            commit: written(derivation).map(Artifact::id),
             time: derivation.time.as_microsecond(),
         }
     }
@@ -107,16 +111,11 @@ fn artifacts<'a>(
     derivations
         .flat_map(|made| {
             let inputs = made.from.values().map(|edge| &edge.artifact);
-            inputs.chain(result(made))
+            inputs.chain(&made.output).chain(written(made))
         })
         .chain(arrivals.iter().map(|arrived| &arrived.artifact))
         .map(|artifact| (artifact.id(), artifact.clone()))
         .collect()
-}
-
-/// Returns what came out of a derivation, as far as anything did beside its object.
-fn result(derivation: &Derivation) -> Option<&Artifact> {
-    derivation.output.as_ref().or(written(derivation))
 }
 
 /// Returns the commit that the object of a sink wrote.
@@ -126,8 +125,8 @@ fn written(derivation: &Derivation) -> Option<&Artifact> {
 }
 
 /// Hashes what makes a derivation this one and no other: not how well it is proven, nor when, nor
-/// the generation of the object, which others may raise.
-fn identity(derivation: &Derivation, result: Option<&Artifact>) -> i64 {
+/// the generation of the object, which others may raise, nor its commit, which is written later.
+fn identity(derivation: &Derivation) -> i64 {
     let mut hash = Sha256::new();
     let mut add = |part: &str| {
         hash.update(part.len().to_le_bytes());
@@ -136,7 +135,10 @@ fn identity(derivation: &Derivation, result: Option<&Artifact>) -> i64 {
     add(&derivation.template.name);
     add(&format!("{:?}", derivation.template.generation));
     add(&derivation.uid);
-    add(&result.map_or_else(String::new, |it| it.id().to_string()));
+    add(&derivation
+        .output
+        .as_ref()
+        .map_or_else(String::new, |it| it.id().to_string()));
     for (origin, edge) in &derivation.from {
         add(&origin.to_string());
         add(&edge.artifact.id().to_string());

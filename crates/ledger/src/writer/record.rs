@@ -143,7 +143,7 @@ impl Deriving<'_> {
             if new && what.made.len() < TOLD {
                 what.made.push(MadeNow {
                     resource: made.resource.clone(),
-                    artifact: made.output,
+                    artifact: made.result(),
                 });
             }
         }

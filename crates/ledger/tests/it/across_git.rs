@@ -8,6 +8,7 @@ use crate::story::{Story, image, source};
 
 on_both!(
     point_16_commit_that_was_written_is_what_its_object_made,
+    point_16_commits_are_recorded_once_however_often_they_are_told,
     point_16_application_is_followed_into_the_delivery_that_has_its_commit,
     point_16_revision_without_the_commit_is_not_claimed,
     point_16_older_commit_ends_when_the_delivery_has_the_next,
@@ -123,6 +124,38 @@ async fn point_16_commit_that_was_written_is_what_its_object_made(
             (Some(written("cafe001")), false)
         ]
     );
+    Ok(())
+}
+
+/// Answers get lost, and then a change is told again with all that came before.
+async fn point_16_commits_are_recorded_once_however_often_they_are_told(
+    home: &Home,
+) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let mut workload = Story::of("app");
+    workload.deliver(&source("def567"), "on", &image('a'));
+    workload.repeat(&ledger).await?;
+    for commit in ["cafe001", "cafe002"] {
+        workload.write("deploy", &written(commit));
+        workload.repeat(&ledger).await?;
+    }
+    let told = carriers(&ledger, "def567").await?;
+    for _ in 0..3 {
+        workload.repeat(&ledger).await?;
+    }
+    assert_eq!(carriers(&ledger, "def567").await?, told);
+    let commits = told.iter().filter(|it| it.resource == "deploy");
+    let commits: Vec<_> = commits
+        .map(|it| (it.artifact.clone(), it.current))
+        .collect();
+    assert_eq!(
+        commits,
+        [
+            (Some(written("cafe002")), true),
+            (Some(written("cafe001")), false)
+        ]
+    );
+    assert_eq!(home.count("derivation").await, 4);
     Ok(())
 }
 
