@@ -48,9 +48,14 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
+    use crate::chain::{Chain, Resource};
+    use crate::{Applied, Health, Origin, Snapshot, Stamp, State, Template, Tracing};
 
     fn commit() -> Value {
         json!({
@@ -90,5 +95,111 @@ mod tests {
             assert_eq!(Written::read(&object), None, "{pointer}");
         }
         assert_eq!(Written::read(&json!({})), None);
+    }
+
+    const RESOURCE: &str = "manifest";
+
+    /// One resource, a sink, and the object that is stamped for it.
+    struct Sink {
+        state: State,
+        generation: i64,
+    }
+
+    impl Sink {
+        fn new() -> Self {
+            let resource = Resource {
+                name: RESOURCE.into(),
+                upstream: BTreeSet::new(),
+                reads: ["param:debug".to_owned()].into(),
+                tracing: Tracing::default(),
+                emits: false,
+            };
+            let chain = Chain::new(vec![resource]).unwrap();
+            Self {
+                state: State::new(chain),
+                generation: 0,
+            }
+        }
+
+        /// Applies a value, and sees the object.
+        fn apply(&mut self, value: &str) {
+            self.generation += 1;
+            let debug = Artifact::param("debug", &json!(value));
+            let stamp = Stamp {
+                template: Template::default(),
+                uid: "u1".into(),
+                generation: Some(self.generation),
+                inputs: [(Origin::owner("param:debug"), debug)].into(),
+                offered: BTreeSet::new(),
+                applied: Applied::Object,
+                rendered: None,
+                time: Timestamp::UNIX_EPOCH,
+            };
+            self.state.stamped(RESOURCE, stamp).unwrap();
+            self.see();
+        }
+
+        fn see(&mut self) {
+            let snapshot = Snapshot {
+                template: Template::default(),
+                uid: "u1".into(),
+                generation: Some(self.generation),
+                observed: None,
+                condition_observed: None,
+                health: Health::Unknown,
+                held: Some(true),
+                matched: BTreeSet::new(),
+                inputs_id: None,
+                earlier: Vec::new(),
+                output: None,
+                time: Timestamp::UNIX_EPOCH,
+            };
+            self.state.seen(RESOURCE, &snapshot).unwrap();
+        }
+
+        /// Sees a commit of a generation; tells whether that is news.
+        fn write(&mut self, generation: i64, commit: &str) -> bool {
+            let written = Written {
+                uid: "u1".into(),
+                generation: Some(generation),
+                artifact: Artifact::source("git", Some(commit)),
+                commit: commit.into(),
+                files: Vec::new(),
+            };
+            let time = Timestamp::UNIX_EPOCH;
+            self.state
+                .wrote(RESOURCE, &written, time)
+                .unwrap()
+                .is_some()
+        }
+
+        fn commit(&self) -> Option<&str> {
+            let made = self.state.current(RESOURCE).unwrap();
+            made.commit.as_ref().map(Artifact::shown)
+        }
+    }
+
+    #[test]
+    fn point_16_commit_stays_with_the_inputs_that_it_was_made_of() {
+        let mut sink = Sink::new();
+        sink.apply("A");
+        assert!(sink.write(1, "c1"));
+        assert!(!sink.write(1, "c1"), "it is known");
+        sink.see();
+        assert_eq!(sink.commit(), Some("c1"), "another look takes nothing away");
+
+        sink.apply("B");
+        assert!(!sink.write(1, "c1"), "that is of the generation before");
+        assert_eq!(sink.commit(), None, "B has not been written yet");
+        sink.write(2, "c2");
+        sink.apply("A");
+        assert_eq!(sink.commit(), None, "A is to be written again");
+        sink.write(3, "c3");
+        assert_eq!(sink.commit(), Some("c3"));
+        // Somebody changed the object and Pathline applied the same again.
+        sink.generation += 1;
+        sink.see();
+        assert_eq!(sink.commit(), Some("c3"));
+        assert!(sink.write(4, "c4"), "it was written once more");
     }
 }
