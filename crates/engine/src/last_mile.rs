@@ -5,8 +5,9 @@
 //! order: `end` (how the last mile of an object is followed), `round` (one look at all last miles of
 //! an owner), `seen` (what the watches know, and whom they wake), and the kinds of ends: `inventory` and
 //! `selected` (objects that the stamped one does not control), `revisions` (of daemon sets), `ran` (runs of Runnables), `deliveries`
-//! (across git).
+//! (across git). Pods that run must also have read the ConfigMaps and Secrets as they are: `configs`.
 
+mod configs;
 mod deliveries;
 mod end;
 mod inventory;
@@ -36,6 +37,7 @@ use ran::Runs;
 use seen::{Follower, Needs, Seen, Start};
 use watch::Watch;
 
+pub(crate) use configs::Configs;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use end::{End, Stamped};
 pub(crate) use ran::Ran;
@@ -81,9 +83,10 @@ impl LastMiles {
         }
     }
 
-    /// Begins a look at all last miles of an owner.
-    pub(crate) fn round<'r>(&'r self, owner: &'r Owner) -> Round<'r> {
-        Round::new(self, owner)
+    /// Begins a look at all last miles of an owner, whose pods may read what it stamps as ConfigMaps and
+    /// Secrets.
+    pub(crate) fn round<'r>(&'r self, owner: &'r Owner, configs: Configs<'r>) -> Round<'r> {
+        Round::new(self, owner, configs)
     }
 
     /// Forgets an owner that is no longer there.

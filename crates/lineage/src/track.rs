@@ -11,7 +11,7 @@ use crate::arrival::{Arrival, Missing};
 use crate::artifact::{Artifact, Kind};
 use crate::canonical;
 use crate::origin::Origin;
-use crate::rollout::{Rollout, Stage};
+use crate::rollout::{ConfigRecord, Rollout, Stage};
 use crate::state::State;
 
 /// The annotation with which kubectl repeats the whole object.
@@ -37,6 +37,9 @@ pub struct Track {
     pub state: State,
     /// How far the last mile of each final resource is; those that nobody looked at are absent.
     pub rollouts: BTreeMap<String, Rollout>,
+    /// When the ConfigMaps and Secrets that resources stamp became what they are, by resource.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub configs: BTreeMap<String, ConfigRecord>,
     /// The params that the blueprint or a template fixes, with their values as they are shown: the
     /// owner can't set them.
     pub fixed: BTreeMap<String, String>,

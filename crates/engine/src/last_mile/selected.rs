@@ -148,7 +148,7 @@ impl Asked<'_> {
 }
 
 /// Returns what the watches know of the objects with these labels.
-fn known<'s>(
+pub(super) fn known<'s>(
     seen: &'s Seen,
     watched: &Watched,
     labels: &BTreeMap<String, String>,

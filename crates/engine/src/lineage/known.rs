@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pathline_ledger::{Arrived, Change, Error, Ledger, OwnerRef};
+use pathline_lineage::rollout::ConfigRecord;
 use pathline_lineage::track::Input;
 use pathline_lineage::{Derivation, Live, Track};
 
@@ -47,6 +48,18 @@ impl Known {
             has_missed: false,
             versions: Versions::new(),
             unrecorded: Unrecorded::default(),
+        }
+    }
+
+    /// Returns what is remembered of the ConfigMaps and Secrets that resources stamp.
+    pub(super) async fn configs(
+        &self,
+        ledger: &Ledger,
+    ) -> Result<BTreeMap<String, ConfigRecord>, Error> {
+        let newest = self.waiting.iter().rev().find_map(Look::configs);
+        match newest {
+            Some(newest) => Ok(newest.clone()),
+            None => Ok(self.recall(ledger).await?.configs),
         }
     }
 
@@ -166,6 +179,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
         marks,
         state,
         rollouts,
+        configs,
         fixed,
         failures,
         live_generation,
@@ -173,6 +187,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
     state.concludes_the_same(&before.state)
         && (generation, live_generation) == (&before.generation, &before.live_generation)
         && *marks == before.marks
+        && *configs == before.configs
         && (rollouts, fixed, failures) == (&before.rollouts, &before.fixed, &before.failures)
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
+use pathline_lineage::rollout::ConfigRecord;
 use pathline_lineage::{
     Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track, track,
 };
@@ -35,6 +36,9 @@ pub(crate) struct Path {
     sightings: Vec<(String, Sighting)>,
     /// How far the last miles are, by final resource.
     rollouts: BTreeMap<String, Rollout>,
+    /// When the ConfigMaps and Secrets that resources stamp became what they are; `None` if nobody
+    /// looked.
+    configs: Option<BTreeMap<String, ConfigRecord>>,
     time: Timestamp,
 }
 
@@ -75,6 +79,16 @@ impl Path {
         self.rollouts = rollouts;
     }
 
+    /// Takes when the ConfigMaps and Secrets that resources stamp became what they are.
+    pub(crate) fn remember_configs(&mut self, configs: BTreeMap<String, ConfigRecord>) {
+        self.configs = Some(configs);
+    }
+
+    /// Tells whether a resource is on it.
+    pub(crate) fn has(&self, resource: &str) -> bool {
+        self.chain.get(resource).is_some()
+    }
+
     /// Tells whether nothing is on it.
     pub(crate) fn is_empty(&self) -> bool {
         self.chain.resources().is_empty()
@@ -90,7 +104,7 @@ impl Path {
         };
         (self.generation, &self.marks) == (other.generation, &other.marks)
             && (&self.chain, &self.own, &self.fixed) == (&other.chain, &other.own, &other.fixed)
-            && self.rollouts == other.rollouts
+            && (&self.rollouts, &self.configs) == (&other.rollouts, &other.configs)
             && versions(self) == versions(other)
     }
 
@@ -108,6 +122,11 @@ impl Path {
 pub(super) type Versions = BTreeMap<String, Version>;
 
 impl Look {
+    /// Returns when the ConfigMaps and Secrets became what they are, if it looked at them.
+    pub(super) fn configs(&self) -> Option<&BTreeMap<String, ConfigRecord>> {
+        self.path.as_ref()?.configs.as_ref()
+    }
+
     /// Tells whether it shows all that another one does.
     pub(super) fn shows(&self, other: &Self) -> bool {
         let same_path = match (&self.path, &other.path) {
@@ -129,6 +148,7 @@ impl Look {
                 && path.chain == *track.state.chain()
                 && path.own == *track.state.owner()
                 && path.rollouts == track.rollouts
+                && path.configs.as_ref().is_none_or(|it| *it == track.configs)
                 && path.sightings.iter().all(is_seen)
         });
         self.failures == track.failures && is_path_known
@@ -144,6 +164,7 @@ impl Look {
         track.marks = path.marks;
         track.fixed = path.fixed;
         track.rollouts = path.rollouts;
+        track.configs = path.configs.unwrap_or(std::mem::take(&mut track.configs));
         let state = &mut track.state;
         if *state.chain() != path.chain {
             state.follow(path.chain);

@@ -16,7 +16,8 @@ use pathline_blueprint::realization::{Outcome, Realization};
 use pathline_blueprint::retirement::{Passage, Retirement};
 use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
-use pathline_lineage::{Kind, Rollout};
+use pathline_lineage::Kind;
+use pathline_lineage::rollout::ConfigRecord;
 
 use super::leftovers::{self, Leftover, Removal};
 use super::realize;
@@ -26,6 +27,7 @@ use super::{Error, Loop};
 use crate::catalogue::Listed;
 use crate::clients;
 use crate::events::News;
+use crate::last_mile::Configs;
 use crate::lineage::{self, Choice, Look, Readings};
 use crate::queue::Key;
 use crate::stamped;
@@ -159,8 +161,7 @@ impl Pass<'_> {
         });
         let sightings = sightings.collect();
         let mut path = lineage::Path::new(self.owner, &readings, sightings, self.now.0);
-        let (rollouts, judged) = self.last_miles(&path, &made).await;
-        path.roll_out(rollouts);
+        let judged = self.last_miles(&mut path, &made).await;
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
@@ -188,19 +189,17 @@ impl Pass<'_> {
     }
 
     /// Judges the last miles of what is final on a path. An error is what must be tried again.
-    async fn last_miles(
-        &self,
-        path: &lineage::Path,
-        made: &[Made],
-    ) -> (BTreeMap<String, Rollout>, Result<(), Error>) {
+    async fn last_miles(&self, path: &mut lineage::Path, made: &[Made]) -> Result<(), Error> {
         let finals = path.finals();
         let products = made.iter().filter_map(|made| made.product.as_ref());
         let images = products.filter(|product| product.artifact.kind() == Kind::Image);
         let images: Vec<String> = images
             .map(|product| product.artifact.shown().to_owned())
             .collect();
+        let known = self.this.context.lineage.configs(self.owner).await;
+        let configs = self.configs(path, made, known.map_err(Error::Ledger)?);
         let mut rollouts = BTreeMap::new();
-        let mut round = self.this.context.last_miles.round(self.owner);
+        let mut round = self.this.context.last_miles.round(self.owner, configs);
         for made in made {
             let resource = &made.realization.resource;
             let Some(end) = made.end.as_ref().filter(|_| finals.contains(resource)) else {
@@ -210,7 +209,26 @@ impl Pass<'_> {
                 rollouts.insert(resource.clone(), rollout);
             }
         }
-        (rollouts, round.end().map_err(Error::LastMile))
+        path.roll_out(rollouts);
+        let (configs, judged) = round.end();
+        path.remember_configs(configs);
+        judged.map_err(Error::LastMile)
+    }
+
+    /// Takes what the resources stamp as ConfigMaps and Secrets into what is known of them.
+    fn configs<'m>(
+        &self,
+        path: &lineage::Path,
+        made: &'m [Made],
+        known: BTreeMap<String, ConfigRecord>,
+    ) -> Configs<'m> {
+        let mut configs = Configs::new(known, |resource| path.has(resource));
+        for made in made {
+            if let Some(look) = &made.config {
+                configs.look(&made.realization.resource, look, self.now.0);
+            }
+        }
+        configs
     }
 
     /// Removes what nothing stamps any more, as far as it is time.

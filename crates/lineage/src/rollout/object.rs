@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::carried::{self, Sha};
 use super::pod::controller_of;
 
 /// The fields of `spec` that rules read.
@@ -45,6 +46,8 @@ pub struct Object {
     pub(super) number: Option<i64>,
     /// The images of the containers of its pod template.
     pub(super) images: Vec<String>,
+    /// The hashes that its pod template carries.
+    pub(super) carried: Vec<Sha>,
     spec: Map<String, Value>,
     status: Value,
 }
@@ -79,6 +82,7 @@ impl Object {
             revision: revision.and_then(Value::as_str).map(str::to_owned),
             number: object.get("revision").and_then(Value::as_i64),
             images: images(object),
+            carried: carried::hashes(&object["spec"]["template"]),
             spec: kept
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
