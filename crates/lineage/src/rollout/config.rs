@@ -57,8 +57,10 @@ pub struct ConfigRecord {
     uid: String,
     /// Tells apart who wrote the content and when.
     writers: String,
-    /// Whether the second of the change was over when it was last looked at: a later write of the same
-    /// writers would have another time.
+    /// The second in which they last wrote anything.
+    written: i64,
+    /// Whether that second was over when it was last looked at: a later write of the same writers would
+    /// have another time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_over: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -300,7 +302,7 @@ impl ConfigRecord {
         let same = known.filter(|it| it.uid == config.uid);
         // Who takes a key away owns nothing by that, so that no time tells of it.
         let is_told = |time: &i64| {
-            let is_told = |it: &Self| *time > it.change.time || it.is_unwritten(config);
+            let is_told = |it: &Self| *time > it.written || it.is_unwritten(config);
             is_own || same.is_none_or(is_told)
         };
         let is_first = known.is_none_or(|it| it.name != config.name);
@@ -317,13 +319,16 @@ impl ConfigRecord {
 
     /// Returns it with what an object says whose content is the same.
     fn seen_as(self, config: &Config, now: i64) -> Self {
+        let was_over = self.is_over && self.is_unwritten(config);
+        let written = config.time.unwrap_or(now);
         Self {
             kind: config.kind,
             name: config.name.clone(),
             version: config.version.clone(),
             uid: config.uid.clone(),
             writers: config.writers.clone(),
-            is_over: self.is_over || now >= self.change.time + CLOCKS_APART,
+            is_over: was_over || now >= written + CLOCKS_APART,
+            written,
             is_immutable: config.is_immutable,
             ..self
         }
@@ -473,6 +478,12 @@ mod tests {
         assert_eq!((watched.time, watched.version), (20, Some(5)));
         let over = looked(Some(&known), &first);
         assert_eq!(soon(&later, Some(&over), None).change, known.change);
+        // It is the second of the last write that must be over, not that of the change.
+        let labelled = config(6, "on", &[("edit", DATA, 900)]);
+        let recent = soon(&labelled, Some(&over), Some(5));
+        let again = config(9, "on", &[("edit", DATA, 900)]);
+        assert_eq!(recent.change, known.change);
+        assert_eq!(soon(&again, Some(&recent), None).change.time, 900);
     }
 
     #[test]
