@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use pathline_lineage::rollout::{
-    self, ConfigLook, ConfigRecord, Fed, FedBy, Object, PodsBelow, judge_fed,
+    self, ConfigKind, ConfigLook, ConfigRecord, Fed, FedBy, Object, PodsBelow, judge_fed,
 };
 use pathline_lineage::{Rollout, Stage};
 
 use super::end::End;
 use super::round::Round;
-use super::seen::{Seen, Watched};
+use super::seen::Seen;
 use super::selected::known;
 
 /// Of how many resources that are not on the path any more it is remembered what they stamped.
@@ -24,6 +24,8 @@ pub(crate) struct Configs<'m> {
     looks: BTreeMap<String, &'m ConfigLook>,
     /// The resources that are on the path.
     on_path: BTreeSet<String>,
+    /// How far that is which reads them; `None` if something of it has not been judged yet.
+    readers: BTreeMap<(ConfigKind, String), Option<Stage>>,
 }
 
 impl<'m> Configs<'m> {
@@ -48,8 +50,8 @@ impl<'m> Configs<'m> {
         }
         Self {
             records,
-            looks: BTreeMap::new(),
             on_path,
+            ..Self::default()
         }
     }
 
@@ -60,6 +62,23 @@ impl<'m> Configs<'m> {
         self.records.insert(resource.to_owned(), record);
         self.looks.insert(resource.to_owned(), look);
         self.on_path.insert(resource.to_owned());
+    }
+
+    /// Returns how far that is which reads what a resource stamps: nothing does if nothing is known of
+    /// it. `None` if something of it has not been judged yet.
+    pub(super) fn stage(&self, resource: &str) -> Option<Stage> {
+        let record = self.records.get(resource);
+        let readers = record.and_then(|it| self.readers.get(&(it.kind, it.name.clone())));
+        readers.cloned().unwrap_or(Some(Stage::None))
+    }
+
+    /// Takes note how far something is that reads ConfigMaps and Secrets.
+    fn note_reader(&mut self, reads: &Object, stage: Option<&Stage>) {
+        for read in &reads.reads {
+            let known = self.readers.remove(read).unwrap_or(Some(Stage::None));
+            let both = known.zip(stage).map(|(one, two)| one.and(two.clone()));
+            self.readers.insert(read.clone(), both);
+        }
     }
 
     /// Returns what is to be remembered.
@@ -91,40 +110,51 @@ impl Round<'_> {
             return rollout;
         }
         let seen = self.miles.seen.lock();
-        let stage = match end {
-            End::Known(value) => {
-                let object = Object::read(value);
-                self.configs.judge(pods_of(&object, &seen))
-            }
-            End::Selected(value, selected) => {
-                let object = Object::read(value);
-                let watched = Watched {
-                    namespace: object.namespace.clone(),
-                    gvk: selected.gvk.clone(),
-                };
-                let below = seen.place(&object.namespace);
-                let pods = below.filter(|_| watched.is_pod());
-                let pods = pods.map(|it| PodsBelow::labelled(&object, it, &selected.labels));
-                let found = known(&seen, &watched, &selected.labels);
-                let found = found.flat_map(|it| pods_of(it, &seen));
-                self.configs.judge(pods.into_iter().chain(found))
-            }
-            // What runs there are jobs, or is judged where it was delivered.
-            End::Run(_) | End::Commit(_) | End::Clear(_) => Stage::Done,
-        };
+        let object = end.object();
+        let mut pods: Vec<_> = running(end, object.as_ref(), &seen)
+            .into_iter()
+            .filter_map(|it| Some(PodsBelow::of(it, seen.place(&it.namespace)?)))
+            .collect();
+        if let (End::Selected(_, selected), Some(object)) = (end, &object)
+            && let Some(below) = seen.place(&object.namespace).filter(|_| selected.is_pods())
+        {
+            pods.push(PodsBelow::labelled(object, below, &selected.labels));
+        }
+        let stage = self.configs.judge(pods);
         Rollout { stage, ..rollout }
+    }
+
+    /// Takes note how far something is, for the ConfigMaps and Secrets that it reads.
+    pub(super) fn note_reader(&mut self, end: &End, judged: Option<&Rollout>) {
+        let seen = self.miles.seen.lock();
+        let object = end.object();
+        for reader in running(end, object.as_ref(), &seen) {
+            let stage = judged.map(|it| &it.stage);
+            self.configs.note_reader(reader, stage);
+        }
     }
 }
 
-/// Returns the pods of an object, and of what its inventory names in the same namespace.
-fn pods_of<'a>(object: &'a Object, seen: &'a Seen) -> Vec<PodsBelow<'a>> {
-    let Some(below) = seen.place(&object.namespace) else {
+/// Returns what runs for an object at the end of a path, in its namespace: itself, and what its
+/// inventory names or its template selects. Runs of Runnables are jobs, and what is delivered across git
+/// is judged there.
+fn running<'a>(end: &End, object: Option<&'a Object>, seen: &'a Seen) -> Vec<&'a Object> {
+    let Some(object) = object else {
         return Vec::new();
     };
-    let named = rollout::all_named(object, |namespace| seen.place(namespace));
-    let named = named.into_iter();
+    let below = seen.place(&object.namespace);
+    let found = match end {
+        End::Selected(_, selected) => {
+            let watched = selected.watched(object);
+            known(seen, &watched, &selected.labels).collect()
+        }
+        _ => vec![object],
+    };
+    let named = found.iter().flat_map(|it| {
+        let named = rollout::all_named(it, |namespace| seen.place(namespace));
+        named.into_iter()
+    });
     let named = named.filter(|it| it.namespace == object.namespace);
-    let named: Vec<_> = named.filter_map(|it| below.find(&it)).collect();
-    let objects = named.into_iter().chain([object]);
-    objects.map(|it| PodsBelow::of(it, below)).collect()
+    let named: Vec<_> = named.filter_map(|it| below?.find(&it)).collect();
+    found.into_iter().chain(named).collect()
 }

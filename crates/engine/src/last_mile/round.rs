@@ -59,8 +59,10 @@ impl<'r> Round<'r> {
     ///
     /// `images` are those that the path makes.
     pub(crate) async fn judge(&mut self, end: &End, images: &[String]) -> Option<Rollout> {
-        let rollout = self.judge_running(end, images).await?;
-        Some(self.judge_fed(end, rollout))
+        let judged = self.judge_running(end, images).await;
+        let judged = judged.map(|rollout| self.judge_fed(end, rollout));
+        self.note_reader(end, judged.as_ref());
+        judged
     }
 
     async fn judge_running(&mut self, end: &End, images: &[String]) -> Option<Rollout> {
@@ -77,6 +79,13 @@ impl<'r> Round<'r> {
                 Some(judged.rollout)
             }
         }
+    }
+
+    /// Returns the last mile of a ConfigMap or Secret that a resource stamps: that of all that read it,
+    /// which were judged before. `None` if it is not known yet.
+    pub(crate) fn judge_config(&self, resource: &str, rollout: Rollout) -> Option<Rollout> {
+        let stage = self.configs.stage(resource)?;
+        Some(Rollout { stage, ..rollout })
     }
 
     /// Ends the look: what none of its last miles needs is no longer watched for it. Returns what is to be

@@ -27,10 +27,7 @@ impl Round<'_> {
         images: &[String],
     ) -> Option<Rollout> {
         let object = Object::read(value);
-        let watched = Watched {
-            namespace: object.namespace.clone(),
-            gvk: selected.gvk.clone(),
-        };
+        let watched = selected.watched(&object);
         let mut needs = Needs::default();
         needs.select(&watched, &selected.labels);
         let found: Vec<Object> = {

@@ -209,6 +209,13 @@ impl Pass<'_> {
                 rollouts.insert(resource.clone(), rollout);
             }
         }
+        for made in made.iter().filter(|made| made.config.is_some()) {
+            let resource = &made.realization.resource;
+            if let Some(rollout) = rollouts.remove(resource) {
+                let judged = round.judge_config(resource, rollout);
+                rollouts.extend(judged.map(|rollout| (resource.clone(), rollout)));
+            }
+        }
         path.roll_out(rollouts);
         let (configs, judged) = round.end();
         path.remember_configs(configs);

@@ -1,11 +1,12 @@
 //! What is kept of an object on a last mile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::carried::{self, Sha};
 use super::pod::controller_of;
+use super::uses::{ConfigKind, Uses};
 
 /// The fields of `spec` that rules read.
 const SPEC: [&str; 6] = [
@@ -48,6 +49,8 @@ pub struct Object {
     pub(super) images: Vec<String>,
     /// The hashes that its pod template carries.
     pub(super) carried: Vec<Sha>,
+    /// The ConfigMaps and Secrets that its pod template reads, in whatever way.
+    pub reads: BTreeSet<(ConfigKind, String)>,
     spec: Map<String, Value>,
     status: Value,
 }
@@ -83,6 +86,7 @@ impl Object {
             number: object.get("revision").and_then(Value::as_i64),
             images: images(object),
             carried: carried::hashes(&object["spec"]["template"]),
+            reads: Uses::of(&object["spec"]["template"]).names(),
             spec: kept
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),

@@ -1,5 +1,7 @@
 //! The ConfigMaps and Secrets that the containers of a pod read.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -95,6 +97,12 @@ impl Uses {
             }
         }
         uses
+    }
+
+    /// Returns all that is read.
+    pub(super) fn names(self) -> BTreeSet<(ConfigKind, String)> {
+        let all = self.all.into_iter();
+        all.map(|it| (it.kind, it.name)).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {
