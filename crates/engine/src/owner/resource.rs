@@ -25,7 +25,7 @@ use crate::last_mile::{self, End};
 use crate::lineage::{self, Product, Readings, Sighting, Subject};
 use crate::stamped::{self, Stamped, Write};
 use crate::watches::Mark;
-use crate::{calls, runs};
+use crate::{FIELD_MANAGER, calls, runs};
 
 /// What every resource of an owner is realized with.
 pub(super) struct Run<'r> {
@@ -307,7 +307,7 @@ fn config_of(rendered: &Value, stamped: &Stamped) -> Option<ConfigLook> {
     let kind = ConfigKind::of(rendered)?;
     let before = stamped.before.as_ref();
     let is_created = stamped.write == Write::Created;
-    let look = ConfigLook::read(kind, &stamped.object, before, is_created);
+    let look = ConfigLook::read(kind, &stamped.object, before, is_created, FIELD_MANAGER);
     Some(look.steady_since(stamped.steady_since))
 }
 

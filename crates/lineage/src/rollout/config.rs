@@ -96,6 +96,8 @@ struct Config {
     /// When those who own content last wrote.
     time: Option<i64>,
     writers: String,
+    /// Whether nobody but Pathline owns content.
+    is_ours: bool,
     digests: Digests,
 }
 
@@ -111,16 +113,18 @@ pub(super) struct Digests {
 impl ConfigLook {
     /// Reads an object that was stamped.
     ///
-    /// `before` is the object as it was before it was written, if it was there and was written.
+    /// `before` is the object as it was before it was written, if it was there and was written; `manager`
+    /// is the name under which Pathline writes.
     pub fn read(
         kind: ConfigKind,
         object: &Value,
         before: Option<&Value>,
         is_created: bool,
+        manager: &str,
     ) -> Self {
-        let now = Config::read(kind, object);
+        let now = Config::read(kind, object, manager);
         Self {
-            before: before.map(|it| Config::read(kind, it)),
+            before: before.map(|it| Config::read(kind, it, manager)),
             // One that nobody knew of may have been there.
             is_created: is_created && now.created.is_some() && now.created == now.time,
             steady_since: None,
@@ -144,7 +148,7 @@ impl ConfigLook {
 }
 
 impl Config {
-    fn read(kind: ConfigKind, object: &Value) -> Self {
+    fn read(kind: ConfigKind, object: &Value, manager: &str) -> Self {
         let metadata = &object["metadata"];
         let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let entries = metadata["managedFields"].as_array();
@@ -161,6 +165,7 @@ impl Config {
             time: times.chain(created).max(),
             created,
             writers: writers(&entries),
+            is_ours: entries.iter().all(|it| it["manager"] == manager),
             digests: Digests::of(kind, object),
         }
     }
@@ -260,7 +265,9 @@ impl ConfigRecord {
     ///
     /// The content is as it was if nothing shows that it may have changed in between: it is the same
     /// version, or it was watched all the time, or those who own content have not written since, or this
-    /// look wrote it itself and left the content as it found it. In all other cases it may have changed,
+    /// look wrote it itself and left the content as it found it. Times tell that nobody has written only
+    /// if the second of the last write is over, or if Pathline alone writes: what it writes it remembers.
+    /// In all other cases it may have changed,
     /// last in the version that is there now; that it is equal to what was there before says nothing of
     /// the time between.
     #[must_use]
@@ -288,7 +295,8 @@ impl ConfigRecord {
     fn is_still(&self, config: &Config, steady_since: Option<u64>) -> bool {
         let version: Option<u64> = self.version.parse().ok();
         let was_watched = steady_since.is_some() && steady_since <= version;
-        self.version == config.version || was_watched || (self.is_over && self.is_unwritten(config))
+        let is_unwritten = self.is_unwritten(config) && (self.is_over || config.is_ours);
+        self.version == config.version || was_watched || is_unwritten
     }
 
     /// Tells whether those who own content have not written since, but for the same second.
@@ -370,12 +378,18 @@ mod tests {
     const NOW: i64 = 1_000;
 
     fn looked(known: Option<&ConfigRecord>, object: &Value) -> ConfigRecord {
-        let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false);
+        let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false, "pathline");
         ConfigRecord::after(known, &look, NOW)
     }
 
     fn wrote(known: Option<&ConfigRecord>, before: Option<&Value>, object: &Value) -> ConfigRecord {
-        let look = ConfigLook::read(ConfigKind::ConfigMap, object, before, before.is_none());
+        let look = ConfigLook::read(
+            ConfigKind::ConfigMap,
+            object,
+            before,
+            before.is_none(),
+            "pathline",
+        );
         ConfigRecord::after(known, &look, NOW)
     }
 
@@ -467,7 +481,7 @@ mod tests {
     fn point_17_within_one_second_times_tell_nothing() {
         let first = config(5, "on", &[("edit", DATA, 20)]);
         let soon = |object: &Value, known: Option<&ConfigRecord>, steady: Option<u64>| {
-            let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false);
+            let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false, "pathline");
             ConfigRecord::after(known, &look.steady_since(steady), 21)
         };
         let known = soon(&first, None, None);
@@ -476,6 +490,9 @@ mod tests {
         assert_eq!((unwatched.time, unwatched.version), (20, Some(9)));
         let watched = soon(&later, Some(&known), Some(5)).change;
         assert_eq!((watched.time, watched.version), (20, Some(5)));
+        let ours = soon(&config(5, "on", &[("pathline", DATA, 20)]), None, None);
+        let later_ours = config(9, "on", &[("pathline", DATA, 20), ("kubectl", LABEL, 20)]);
+        assert_eq!(soon(&later_ours, Some(&ours), None).change, ours.change);
         let over = looked(Some(&known), &first);
         assert_eq!(soon(&later, Some(&over), None).change, known.change);
         // It is the second of the last write that must be over, not that of the change.

@@ -63,7 +63,7 @@ fn hash(text: &str) -> String {
 }
 
 pub(super) fn look(object: &Value, before: Option<&Value>) -> ConfigLook {
-    ConfigLook::read(ConfigKind::ConfigMap, object, before, false)
+    ConfigLook::read(ConfigKind::ConfigMap, object, before, false, "pathline")
 }
 
 pub(super) fn fed(
@@ -158,7 +158,13 @@ fn point_17_other_objects_and_kinds_do_not_matter() {
         config["metadata"]["name"] = json!("other")
     });
     assert_eq!(elsewhere, Stage::Done);
-    let look = ConfigLook::read(ConfigKind::Secret, &config(50, "on", 100), None, false);
+    let look = ConfigLook::read(
+        ConfigKind::Secret,
+        &config(50, "on", 100),
+        None,
+        false,
+        "pathline",
+    );
     let record = ConfigRecord::after(None, &look, 1_000);
     let mut below = Below::default();
     below.seen(&replica_set("new", "2"));
