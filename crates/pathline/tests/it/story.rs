@@ -9,6 +9,7 @@
 //! debug ──► settings ──────────┘
 //! ```
 
+mod config;
 mod embedded;
 mod objects;
 mod real;
