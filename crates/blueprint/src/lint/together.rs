@@ -156,6 +156,10 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a literal is given away at the call"
+)]
 mod tests {
     use serde_json::json;
 
