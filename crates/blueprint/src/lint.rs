@@ -7,6 +7,7 @@
 mod analysis;
 mod catalogue;
 mod subject;
+mod together;
 
 use std::collections::HashSet;
 
@@ -25,6 +26,7 @@ use crate::template::TemplateKind;
 
 pub use crate::admission::Severity;
 pub use catalogue::{CATALOGUE, CodeInfo};
+pub use together::lint_together;
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,10 @@
 //! order: `end` (how the last mile of an object is followed), `round` (one look at all last miles of
 //! an owner), `seen` (what the watches know, and whom they wake), and the kinds of ends: `inventory` and
 //! `selected` (objects that the stamped one does not control), `revisions` (of daemon sets), `ran` (runs of Runnables), `deliveries`
-//! (across git), `crossings` (what git said of that).
+//! (across git), `crossings` (what git said of that). Pods that run must also have read the ConfigMaps and
+//! Secrets as they are: `configs`. What was stamped before must be gone: `retiring`.
 
+mod configs;
 mod crossings;
 mod deliveries;
 mod end;
@@ -38,6 +40,7 @@ use ran::Runs;
 use seen::{Follower, Needs, Seen, Start};
 use watch::Watch;
 
+pub(crate) use configs::Configs;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use end::{End, Stamped};
 pub(crate) use ran::Ran;
@@ -83,9 +86,10 @@ impl LastMiles {
         }
     }
 
-    /// Begins a look at all last miles of an owner.
-    pub(crate) fn round<'r>(&'r self, owner: &'r Owner) -> Round<'r> {
-        Round::new(self, owner)
+    /// Begins a look at all last miles of an owner, whose pods may read what it stamps as ConfigMaps and
+    /// Secrets.
+    pub(crate) fn round<'r>(&'r self, owner: &'r Owner, configs: Configs<'r>) -> Round<'r> {
+        Round::new(self, owner, configs)
     }
 
     /// Forgets an owner that is no longer there.

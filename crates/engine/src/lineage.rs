@@ -14,7 +14,7 @@ mod shown;
 mod sighting;
 mod version;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -24,6 +24,7 @@ use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::template::TemplateKind;
 use pathline_ledger::{Error, Ledger, OwnerRef};
 use pathline_lineage::Retiring;
+use pathline_lineage::rollout::ConfigRecord;
 
 use crate::metrics::Metrics;
 use crate::queue::Key;
@@ -87,6 +88,23 @@ impl Lineage {
             return Some(Vec::new());
         }
         known.has_run(&self.ledger).await.ok()
+    }
+
+    /// Returns what is remembered of the ConfigMaps and Secrets that the resources of an owner stamp.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub(crate) async fn configs(
+        &self,
+        owner: &Owner,
+    ) -> Result<BTreeMap<String, ConfigRecord>, Error> {
+        let known = self.known(owner);
+        let known = known.lock().await;
+        if known.owner.uid != owner.uid {
+            return Ok(BTreeMap::new());
+        }
+        let configs = known.configs(&self.ledger).await;
+        configs.inspect_err(|_| self.metrics.ledger_failed())
     }
 
     /// Ends what is current of an owner that is no longer there.

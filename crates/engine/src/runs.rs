@@ -66,6 +66,7 @@ impl<M: Fn(&DynamicObject) -> bool> Set<'_, M> {
                 object,
                 before: None,
                 write,
+                steady_since: None,
             },
         })
     }

@@ -23,6 +23,9 @@ pub(crate) struct Stamped {
     pub(crate) before: Option<Value>,
     /// What was written to make it so.
     pub(crate) write: Write,
+    /// The version since which its content was the same up to what was found before the write, where it
+    /// has one and was watched.
+    pub(crate) steady_since: Option<u64>,
 }
 
 /// What was written.
@@ -132,6 +135,7 @@ async fn apply_to(
             owner: format!("{} [{}]", owner.kind.name(), owner.name),
         });
     }
+    let steady_since = live.as_ref().and_then(|live| kind.steady_since(live));
     let before = match live {
         Some(live) if kind.holds(rendered, &live) => {
             return Ok(Stamped {
@@ -139,6 +143,7 @@ async fn apply_to(
                 object: live,
                 before: None,
                 write: Write::Nothing,
+                steady_since,
             });
         }
         other => other,
@@ -163,6 +168,7 @@ async fn apply_to(
             taken => Write::Patched { taken },
         },
         before,
+        steady_since,
     })
 }
 

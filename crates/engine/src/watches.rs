@@ -84,6 +84,15 @@ impl Kind {
         serde_json::to_value(object).ok()
     }
 
+    /// Returns the version since which the content of an object, as ConfigMaps and Secrets have one, is
+    /// known to be the same up to this state of it.
+    pub(crate) fn steady_since(&self, object: &Value) -> Option<u64> {
+        let text = |name: &str| object["metadata"][name].as_str();
+        let version = text("resourceVersion")?.parse().ok()?;
+        self.seen
+            .steady_since(text("namespace")?, text("name")?, version)
+    }
+
     /// Returns every stamped object of this kind that the owner of this uid controls.
     pub(crate) async fn controlled_by(&self, uid: &str) -> Vec<DynamicObject> {
         if self.is_listed().await {

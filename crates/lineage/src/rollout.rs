@@ -5,11 +5,16 @@
 //! the old one is gone. Nothing here does I/O.
 //!
 //! Read on in this order: `object` (what is kept of an object), `pods` (what is kept of pods),
-//! `judging` (which rule is for which kind), and the kinds.
+//! `judging` (which rule is for which kind), and the kinds. That pods have read the ConfigMaps and
+//! Secrets as they are now is a rule of its own: `uses` (what pods read), `config` (when it changed),
+//! `carried` (hashes that pods carry), `fed` (the rule).
 
 mod below;
+mod carried;
+mod config;
 mod controllers;
 mod delivery;
+mod fed;
 mod flux;
 mod images;
 mod job;
@@ -22,6 +27,7 @@ mod pods;
 mod process;
 mod revision;
 mod selected;
+mod uses;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,14 +35,17 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
+pub use self::config::{ConfigChange, ConfigLook, ConfigRecord, owns_content};
 pub(crate) use self::delivery::without_user;
 pub use self::delivery::{Delivery, Files, is_same_repository, judge_delivered};
+pub use self::fed::{Fed, FedBy, PodsBelow, judge_fed};
 pub use self::flux::{Reference, all_named};
 pub use self::judging::{ApiKind, judge, judge_across, kinds_below};
 pub use self::object::Object;
 pub use self::owner_chain::{OwnerReference, Step, climb};
 pub use self::revision::{is_template_of, revision_name};
 pub use self::selected::{judge_selected, judge_selected_pods};
+pub use self::uses::ConfigKind;
 
 /// How far the last mile of a final resource is, judged on one object at one generation.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

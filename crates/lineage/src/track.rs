@@ -12,7 +12,7 @@ use crate::artifact::{Artifact, Kind};
 use crate::canonical;
 use crate::clauses::Clause;
 use crate::origin::Origin;
-use crate::rollout::{ObjectName, Rollout, Stage};
+use crate::rollout::{ConfigRecord, ObjectName, Rollout, Stage};
 use crate::state::State;
 
 /// The annotation with which kubectl repeats the whole object.
@@ -38,6 +38,9 @@ pub struct Track {
     pub state: State,
     /// How far the last mile of each final resource is; those that nobody looked at are absent.
     pub rollouts: BTreeMap<String, Rollout>,
+    /// When the ConfigMaps and Secrets that resources stamp became what they are, by resource.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub configs: BTreeMap<String, ConfigRecord>,
     /// The params that the blueprint or a template fixes, with their values as they are shown: the
     /// owner can't set them.
     pub fixed: BTreeMap<String, String>,

@@ -211,4 +211,9 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "the effort of the analysis ran out",
         "split the blueprint, or use fewer different labels and fields",
     ),
+    info(
+        "config-not-read-again",
+        "pods read a ConfigMap or Secret of the same path only when they start, and do not change with it",
+        "put what it is made of, or its hash, into the annotations of the pod template",
+    ),
 ];

@@ -10,6 +10,7 @@ use pathline_lineage::rollout::{Object, kinds_below};
 use pathline_lineage::{Rollout, Stage};
 use serde_json::Value;
 
+use super::seen::Watched;
 use crate::lineage::{is_runnable, run_of};
 
 /// An object with which a path may end.
@@ -90,6 +91,14 @@ impl End {
         }
     }
 
+    /// Returns the object whose pods, or what it leads to, are watched.
+    pub(super) fn object(&self) -> Option<Object> {
+        match self {
+            Self::Known(object) | Self::Selected(object, _) => Some(Object::read(object)),
+            Self::Commit(_) | Self::Run(_) | Self::Clear(_) => None,
+        }
+    }
+
     fn selected(object: &Value, selector: &LiveSelector, observed: Option<i64>) -> Self {
         let (group, version) = match selector.api_version.split_once('/') {
             Some((group, version)) => (group, version),
@@ -110,6 +119,21 @@ impl End {
                 Self::Clear(rollout(object, Stage::Progressing { why }))
             }
         }
+    }
+}
+
+impl Selected {
+    /// Returns what is watched for a stamped object.
+    pub(super) fn watched(&self, object: &Object) -> Watched {
+        Watched {
+            namespace: object.namespace.clone(),
+            gvk: self.gvk.clone(),
+        }
+    }
+
+    /// Tells whether pods are selected.
+    pub(super) fn is_pods(&self) -> bool {
+        self.gvk.group.is_empty() && self.gvk.kind == "Pod"
     }
 }
 

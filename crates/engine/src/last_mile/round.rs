@@ -1,14 +1,15 @@
 //! One look at all last miles of one owner.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use kube::api::ApiResource;
 use kube::core::GroupVersionKind;
 use pathline_blueprint::owner::Owner;
-use pathline_lineage::rollout::{self, ApiKind, Object, kinds_below};
+use pathline_lineage::rollout::{self, ApiKind, ConfigRecord, Object, kinds_below};
 use pathline_lineage::{Rollout, Stage};
 use serde_json::Value;
 
+use super::configs::Configs;
 use super::end::{End, Run};
 use super::revisions::DaemonSet;
 use super::seen::{Follower, Mark, Needs, Watched};
@@ -25,6 +26,8 @@ pub(crate) struct Round<'r> {
     needs: Needs,
     /// Why not all could be looked at.
     failure: Option<String>,
+    /// What pods may read of what the owner stamps.
+    pub(super) configs: Configs<'r>,
 }
 
 /// Why there is nothing to judge on.
@@ -36,7 +39,7 @@ pub(super) enum Unready {
 }
 
 impl<'r> Round<'r> {
-    pub(super) fn new(miles: &'r LastMiles, owner: &'r Owner) -> Self {
+    pub(super) fn new(miles: &'r LastMiles, owner: &'r Owner, configs: Configs<'r>) -> Self {
         let follower = Follower {
             kind: owner.kind.into(),
             key: Key::new(&owner.namespace, &owner.name),
@@ -47,6 +50,7 @@ impl<'r> Round<'r> {
             follower,
             needs: Needs::default(),
             failure: None,
+            configs,
         }
     }
 
@@ -55,6 +59,13 @@ impl<'r> Round<'r> {
     ///
     /// `images` are those that the path makes.
     pub(crate) async fn judge(&mut self, end: &End, images: &[String]) -> Option<Rollout> {
+        let judged = self.judge_running(end, images).await;
+        let judged = judged.map(|rollout| self.judge_fed(end, rollout));
+        self.note_reader(end, judged.as_ref());
+        judged
+    }
+
+    async fn judge_running(&mut self, end: &End, images: &[String]) -> Option<Rollout> {
         match end {
             End::Clear(rollout) => Some(rollout.clone()),
             End::Known(object) => self.known(object, images).await,
@@ -70,13 +81,20 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Ends the look: what none of its last miles needs is no longer watched for it.
-    ///
-    /// # Errors
-    /// If something could not be read, so that the owner must be looked at again.
-    pub(crate) fn end(self) -> Result<(), String> {
+    /// Returns the last mile of a ConfigMap or Secret that a resource stamps: that of all that read it,
+    /// which were judged before. `None` if it is not known yet.
+    pub(crate) fn judge_config(&self, resource: &str, rollout: Rollout) -> Option<Rollout> {
+        let stage = self.configs.stage(resource)?;
+        Some(Rollout { stage, ..rollout })
+    }
+
+    /// Ends the look: what none of its last miles needs is no longer watched for it. Returns what is to be
+    /// remembered of ConfigMaps and Secrets; with it an error if something could not be read, so that the
+    /// owner must be looked at again.
+    pub(crate) fn end(self) -> (BTreeMap<String, ConfigRecord>, Result<(), String>) {
         self.miles.seen.lock().settle(&self.follower, self.needs);
-        self.failure.map_or(Ok(()), Err)
+        let judged = self.failure.map_or(Ok(()), Err);
+        (self.configs.end(), judged)
     }
 
     async fn known(&mut self, value: &Value, images: &[String]) -> Option<Rollout> {

@@ -27,10 +27,7 @@ impl Round<'_> {
         images: &[String],
     ) -> Option<Rollout> {
         let object = Object::read(value);
-        let watched = Watched {
-            namespace: object.namespace.clone(),
-            gvk: selected.gvk.clone(),
-        };
+        let watched = selected.watched(&object);
         let mut needs = Needs::default();
         needs.select(&watched, &selected.labels);
         let found: Vec<Object> = {
@@ -148,7 +145,7 @@ impl Asked<'_> {
 }
 
 /// Returns what the watches know of the objects with these labels.
-fn known<'s>(
+pub(super) fn known<'s>(
     seen: &'s Seen,
     watched: &Watched,
     labels: &BTreeMap<String, String>,

@@ -57,7 +57,7 @@ impl Watch {
             }
             watcher::Event::Apply(object) => {
                 let value = value_of(&object, &self.resource);
-                self.change(&mut seen.lock(), &object, |below| below.seen(&value));
+                self.change(&mut seen.lock(), &object, |below| below.changed(&value));
             }
             watcher::Event::Delete(object) => {
                 let uid = object.uid().unwrap_or_default();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pathline_ledger::{Arrived, Change, Error, Ledger, OwnerRef};
+use pathline_lineage::rollout::ConfigRecord;
 use pathline_lineage::track::Input;
 use pathline_lineage::{Derivation, Live, Retiring, Track};
 
@@ -50,6 +51,18 @@ impl Known {
             versions: Versions::new(),
             has_run: None,
             unrecorded: Unrecorded::default(),
+        }
+    }
+
+    /// Returns what is remembered of the ConfigMaps and Secrets that resources stamp.
+    pub(super) async fn configs(
+        &self,
+        ledger: &Ledger,
+    ) -> Result<BTreeMap<String, ConfigRecord>, Error> {
+        let newest = self.waiting.iter().rev().find_map(Look::configs);
+        match newest {
+            Some(newest) => Ok(newest.clone()),
+            None => Ok(self.recall(ledger).await?.configs),
         }
     }
 
@@ -178,6 +191,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
         marks,
         state,
         rollouts,
+        configs,
         fixed,
         failures,
         troubles,
@@ -189,6 +203,7 @@ fn is_known(before: &Track, now: &Track) -> bool {
         && *marks == before.marks
         && (rollouts, retiring, fixed) == (&before.rollouts, &before.retiring, &before.fixed)
         && (failures, troubles) == (&before.failures, &before.troubles)
+        && *configs == before.configs
 }
 
 /// Returns what arrived, or went live, between two tracks.

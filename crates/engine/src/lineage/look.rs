@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
+use pathline_lineage::rollout::ConfigRecord;
 use pathline_lineage::{
     Artifact, Chain, Derivation, Retiring, Rollout, Snapshot, State, Tracing, Track, track,
 };
@@ -41,6 +42,9 @@ pub(crate) struct Path {
     rollouts: BTreeMap<String, Rollout>,
     /// What is not stamped any more, and is still there; none if nobody knows.
     retiring: Option<Vec<Retiring>>,
+    /// When the ConfigMaps and Secrets that resources stamp became what they are; `None` if nobody
+    /// looked.
+    configs: Option<BTreeMap<String, ConfigRecord>>,
     time: Timestamp,
 }
 
@@ -94,6 +98,16 @@ impl Path {
         self.rollouts = rollouts;
     }
 
+    /// Takes when the ConfigMaps and Secrets that resources stamp became what they are.
+    pub(crate) fn remember_configs(&mut self, configs: BTreeMap<String, ConfigRecord>) {
+        self.configs = Some(configs);
+    }
+
+    /// Tells whether a resource is on it.
+    pub(crate) fn has(&self, resource: &str) -> bool {
+        self.chain.get(resource).is_some()
+    }
+
     /// Tells whether nothing is on it.
     pub(crate) fn is_empty(&self) -> bool {
         self.chain.resources().is_empty()
@@ -109,8 +123,8 @@ impl Path {
         };
         (self.generation, &self.marks) == (other.generation, &other.marks)
             && (&self.chain, &self.own, &self.fixed) == (&other.chain, &other.own, &other.fixed)
-            && (&self.rollouts, &self.retiring) == (&other.rollouts, &other.retiring)
-            && self.absent == other.absent
+            && (&self.rollouts, &self.configs) == (&other.rollouts, &other.configs)
+            && (&self.retiring, &self.absent) == (&other.retiring, &other.absent)
             && versions(self) == versions(other)
     }
 
@@ -128,6 +142,11 @@ impl Path {
 pub(super) type Versions = BTreeMap<String, Version>;
 
 impl Look {
+    /// Returns when the ConfigMaps and Secrets became what they are, if it looked at them.
+    pub(super) fn configs(&self) -> Option<&BTreeMap<String, ConfigRecord>> {
+        self.path.as_ref()?.configs.as_ref()
+    }
+
     /// Tells whether it shows all that another one does.
     pub(super) fn shows(&self, other: &Self) -> bool {
         let same_path = match (&self.path, &other.path) {
@@ -154,6 +173,7 @@ impl Look {
                     .as_ref()
                     .is_none_or(|it| *it == track.retiring)
                 && !path.absent.iter().any(|it| track.state.has_object(it))
+                && path.configs.as_ref().is_none_or(|it| *it == track.configs)
                 && path.sightings.iter().all(is_seen)
         });
         (&self.failures, &self.troubles) == (&track.failures, &track.troubles) && is_path_known
@@ -173,6 +193,7 @@ impl Look {
         if let Some(retiring) = path.retiring {
             track.retiring = retiring;
         }
+        track.configs = path.configs.unwrap_or(std::mem::take(&mut track.configs));
         let state = &mut track.state;
         if *state.chain() != path.chain {
             state.follow(path.chain);

@@ -16,7 +16,8 @@ use pathline_blueprint::realization::{Outcome, Realization};
 use pathline_blueprint::retirement::{Passage, Retirement};
 use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
-use pathline_lineage::{Kind, Rollout};
+use pathline_lineage::Kind;
+use pathline_lineage::rollout::ConfigRecord;
 
 use super::leftovers::{self, Found, Leftover, Removal};
 use super::realize;
@@ -26,6 +27,7 @@ use super::{Error, Loop};
 use crate::catalogue::Listed;
 use crate::clients;
 use crate::events::News;
+use crate::last_mile::Configs;
 use crate::lineage::{self, Choice, Look, Readings};
 use crate::queue::Key;
 use crate::stamped;
@@ -225,8 +227,10 @@ impl Pass<'_> {
         let images: Vec<String> = images
             .map(|product| product.artifact.shown().to_owned())
             .collect();
-        let mut rollouts: BTreeMap<String, Rollout> = BTreeMap::new();
-        let mut round = self.this.context.last_miles.round(self.owner);
+        let known = self.this.context.lineage.configs(self.owner).await;
+        let configs = self.configs(path, made, known.map_err(Error::Ledger)?);
+        let mut rollouts = BTreeMap::new();
+        let mut round = self.this.context.last_miles.round(self.owner, configs);
         for made in made {
             let resource = &made.realization.resource;
             let Some(end) = made.end.as_ref().filter(|_| finals.contains(resource)) else {
@@ -236,6 +240,13 @@ impl Pass<'_> {
                 rollouts.insert(resource.clone(), rollout);
             }
         }
+        for made in made.iter().filter(|made| made.config.is_some()) {
+            let resource = &made.realization.resource;
+            if let Some(rollout) = rollouts.remove(resource) {
+                let judged = round.judge_config(resource, rollout);
+                rollouts.extend(judged.map(|rollout| (resource.clone(), rollout)));
+            }
+        }
         let left = leftovers.iter().map(Leftover::retiring).collect();
         let stamped = made.iter().filter_map(|made| made.end.as_ref()?.uid());
         let stamped = stamped.map(str::to_owned).collect();
@@ -243,7 +254,25 @@ impl Pass<'_> {
             path.retire(round.retiring(left, has_run, &stamped).await);
         }
         path.roll_out(rollouts);
-        round.end().map_err(Error::LastMile)
+        let (configs, judged) = round.end();
+        path.remember_configs(configs);
+        judged.map_err(Error::LastMile)
+    }
+
+    /// Takes what the resources stamp as ConfigMaps and Secrets into what is known of them.
+    fn configs<'m>(
+        &self,
+        path: &lineage::Path,
+        made: &'m [Made],
+        known: BTreeMap<String, ConfigRecord>,
+    ) -> Configs<'m> {
+        let mut configs = Configs::new(known, |resource| path.has(resource));
+        for made in made {
+            if let Some(look) = &made.config {
+                configs.look(&made.realization.resource, look, self.now.0);
+            }
+        }
+        configs
     }
 
     /// Removes what nothing stamps any more, as far as it is time.

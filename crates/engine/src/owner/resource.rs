@@ -15,6 +15,7 @@ use pathline_blueprint::rules;
 use pathline_blueprint::selection::{Action, Selected};
 use pathline_blueprint::stamp::{RESOURCE_NAME_LABEL, Stamp};
 use pathline_blueprint::template::{Template, TemplateKind};
+use pathline_lineage::rollout::{ConfigKind, ConfigLook};
 use pathline_lineage::{InputsId, Origin};
 use serde_json::Value;
 
@@ -22,9 +23,9 @@ use super::{Context, leftovers, news};
 use crate::events::News;
 use crate::last_mile::{self, End};
 use crate::lineage::{self, Product, Readings, Sighting, Subject};
-use crate::stamped::{self, Stamped};
+use crate::stamped::{self, Stamped, Write};
 use crate::watches::Mark;
-use crate::{calls, runs};
+use crate::{FIELD_MANAGER, calls, runs};
 
 /// What every resource of an owner is realized with.
 pub(super) struct Run<'r> {
@@ -45,6 +46,8 @@ pub(super) struct Made {
     pub(super) sighting: Option<Sighting>,
     /// Where its last mile begins, if it has an object.
     pub(super) end: Option<End>,
+    /// What it stamps, if that is a ConfigMap or Secret.
+    pub(super) config: Option<ConfigLook>,
     /// The objects that stay because of it.
     pub(super) hold: Hold,
     /// What was written.
@@ -85,6 +88,7 @@ impl Made {
             product: None,
             sighting: None,
             end: None,
+            config: None,
             hold,
             news: Vec::new(),
             is_unauthenticated: false,
@@ -198,6 +202,7 @@ impl Run<'_> {
                         current: live,
                         source: written.source.as_ref(),
                     })),
+                    config: config_of(&rendered.object, &written.stamped),
                     product,
                     news: news::of_write(&written.stamped),
                     unpruned: written.unpruned,
@@ -296,6 +301,15 @@ impl Run<'_> {
             hold,
         })
     }
+}
+
+/// Returns what was stamped if it is a ConfigMap or Secret.
+fn config_of(rendered: &Value, stamped: &Stamped) -> Option<ConfigLook> {
+    let kind = ConfigKind::of(rendered)?;
+    let before = stamped.before.as_ref();
+    let is_created = stamped.write == Write::Created;
+    let look = ConfigLook::read(kind, &stamped.object, before, is_created, FIELD_MANAGER);
+    Some(look.steady_since(stamped.steady_since))
 }
 
 /// Reads what a resource gives, and how it is.

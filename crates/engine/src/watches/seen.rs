@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::ResourceExt;
 use kube::api::DynamicObject;
 use kube::runtime::watcher::Event;
 use parking_lot::RwLock;
+use pathline_lineage::rollout;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -40,19 +42,49 @@ struct Item {
     version: Option<u64>,
     /// The uid of the owner that controls it.
     controller: Option<String>,
+    /// The version since which its content, as ConfigMaps and Secrets have one, is the same.
+    steady_since: Option<u64>,
     object: Packed<DynamicObject>,
 }
 
 impl Item {
     fn new(mut object: DynamicObject) -> Self {
-        object.managed_fields_mut().clear();
+        // When a content was written is all that is asked of them.
+        let owns_content = |it: &ManagedFieldsEntry| {
+            let fields = it.fields_v1.as_ref();
+            fields.is_some_and(|it| rollout::owns_content(&it.0))
+        };
+        object.managed_fields_mut().retain(owns_content);
         Self {
             uid: object.uid().unwrap_or_default(),
             version: version(&object),
+            steady_since: version(&object).filter(|_| has_content(&object)),
             controller: controller(&object).map(str::to_owned),
             object: Packed::new(&object),
         }
     }
+}
+
+/// The fields with content of ConfigMaps and Secrets.
+const CONTENT: [&str; 2] = ["data", "binaryData"];
+
+impl Item {
+    /// Takes over from what was seen before it, without a gap, since when the content is the same.
+    fn follow(&mut self, before: &Self) {
+        let have_content = self.steady_since.is_some() && before.steady_since.is_some();
+        if self.uid != before.uid || !have_content {
+            return;
+        }
+        let (now, before_it) = (self.object.unpack(), before.object.unpack());
+        let mut content = CONTENT.iter();
+        if content.all(|it| now.data.get(*it) == before_it.data.get(*it)) {
+            self.steady_since = before.steady_since;
+        }
+    }
+}
+
+fn has_content(object: &DynamicObject) -> bool {
+    CONTENT.iter().any(|it| object.data.get(*it).is_some())
 }
 
 /// How many ends are remembered; answers are seconds late at most.
@@ -79,6 +111,15 @@ impl Seen {
         let key = (namespace.to_owned(), name.to_owned());
         let objects = self.objects.read();
         objects.by_key.get(&key).map(|item| item.object.unpack())
+    }
+
+    /// Returns the version since which the content of an object is known to be the same, up to this
+    /// version of it.
+    pub(crate) fn steady_since(&self, namespace: &str, name: &str, version: u64) -> Option<u64> {
+        let key = (namespace.to_owned(), name.to_owned());
+        let objects = self.objects.read();
+        let item = objects.by_key.get(&key)?;
+        item.steady_since.filter(|_| item.version == Some(version))
     }
 
     /// Returns every object whose controller has this uid, by name.
@@ -137,9 +178,12 @@ impl Seen {
 
 impl Objects {
     /// Keeps an object unless it is known.
-    fn put(&mut self, key: Key, item: Item) {
+    fn put(&mut self, key: Key, mut item: Item) {
         if self.knows(&key, &item.uid, item.version) {
             return;
+        }
+        if let Some(before) = self.by_key.get(&key) {
+            item.follow(before);
         }
         self.unlink(&key);
         if let Some(uid) = &item.controller {

@@ -7,6 +7,7 @@
 
 mod across_git;
 mod applied;
+mod configs;
 mod former;
 mod images;
 mod many_pods;
@@ -70,6 +71,9 @@ on_a_real_cluster![
     runs::job_that_gives_up_fails_with_its_own_reason,
     runs::immutable_run_at_the_end_of_a_path_is_its_last_mile,
     across_git::point_16_lineage_crosses_git_on_a_cluster,
+    configs::point_17_pods_that_started_before_their_config_changed_are_not_live,
+    configs::point_17_pods_that_carry_the_hash_of_their_config_are_live,
+    configs::point_17_files_that_are_kept_up_to_date_need_no_restart,
 ];
 
 #[tokio::test]

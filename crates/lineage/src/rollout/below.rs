@@ -38,6 +38,16 @@ impl Below {
         }
     }
 
+    /// Takes an event of a watch into account, which tells when a pod was made: one that a complete
+    /// listing did not have was made in the version in which a watch first shows it.
+    pub fn changed(&mut self, object: &Value) {
+        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
+        match uid {
+            Some(uid) if object["kind"] == "Pod" => self.pods.changed(uid, object),
+            _ => self.seen(object),
+        }
+    }
+
     /// Takes note that an object is gone.
     pub fn gone(&mut self, uid: &str) {
         self.ghosts.extend(self.objects.remove_entry(uid));
@@ -54,8 +64,9 @@ impl Below {
     }
 
     /// Puts what a new listing of a kind found in the place of what was known of that kind.
-    pub fn replace(&mut self, group: &str, kind: &str, fresh: Self) {
+    pub fn replace(&mut self, group: &str, kind: &str, mut fresh: Self) {
         if (group, kind) == ("", "Pod") {
+            fresh.pods.inherit(&self.pods);
             self.pods = fresh.pods;
         } else {
             let is_known = |_: &String, it: &mut Object| {

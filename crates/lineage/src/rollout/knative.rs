@@ -13,6 +13,7 @@ use super::images;
 use super::object::Object;
 use super::pod::Container;
 use super::pods::Group;
+use super::uses::Uses;
 
 pub(super) fn service(object: &Object, below: &Below, wanted: &[String]) -> Stage {
     if !object.has_observed() {
@@ -77,6 +78,7 @@ fn resolved(revision: &Object) -> Group {
         revision: revision.name.clone(),
         labels: BTreeMap::new(),
         containers: containers.collect(),
+        uses: Uses::default(),
         total: 0,
         ready: 0,
         crashing: 0,

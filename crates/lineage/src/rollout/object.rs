@@ -1,10 +1,12 @@
 //! What is kept of an object on a last mile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::carried::{self, Sha};
 use super::pod::controller_of;
+use super::uses::{ConfigKind, Uses};
 use super::{ObjectName, Stage};
 
 /// The fields of `spec` that rules read.
@@ -48,6 +50,10 @@ pub struct Object {
     pub(super) number: Option<i64>,
     /// The images of the containers of its pod template.
     pub(super) images: Vec<String>,
+    /// The hashes that its pod template carries.
+    pub(super) carried: Vec<Sha>,
+    /// The ConfigMaps and Secrets that its pod template reads, in whatever way.
+    pub reads: BTreeSet<(ConfigKind, String)>,
     spec: Map<String, Value>,
     status: Value,
 }
@@ -83,6 +89,8 @@ impl Object {
             revision: revision.and_then(Value::as_str).map(str::to_owned),
             number: object.get("revision").and_then(Value::as_i64),
             images: images(object),
+            carried: carried::hashes(&object["spec"]["template"]),
+            reads: Uses::of(&object["spec"]["template"]).names(),
             spec: kept
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::config::seconds;
+use super::uses::Uses;
+
 /// The label that pods share with the controller revision that they were made from.
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 /// From how many restarts on a crash loop is a failure.
@@ -21,6 +24,47 @@ pub(super) struct Pod {
     pub(super) crash: Option<String>,
     /// Why it does not run yet.
     pub(super) trouble: Option<String>,
+    /// The ConfigMaps and Secrets that it reads.
+    pub(super) uses: Uses,
+    /// When it started; only kept if it reads some.
+    pub(super) start: Option<Start>,
+}
+
+/// A time that nobody knows: it is before every other one, so that nothing follows from it.
+pub(super) const UNKNOWN_TIME: i64 = i64::MIN;
+
+/// When a pod was made, and when its containers started that read ConfigMaps or Secrets.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Start {
+    /// The second in which it was made, by the clock of the API server.
+    pub(super) made: i64,
+    /// The version of the object when it was made, if that was seen.
+    pub(super) version: Option<u64>,
+    /// The seconds in which the containers started, by the clocks of nodes; in the order of
+    /// [`Uses::containers`].
+    pub(super) containers: Box<[i64]>,
+}
+
+impl Start {
+    fn of(pod: &Value, uses: &Uses) -> Option<Self> {
+        if uses.is_empty() {
+            return None;
+        }
+        let made = seconds(&pod["metadata"]["creationTimestamp"]);
+        let started = |name: &String| {
+            let status = all_statuses(pod).find(|it| it["name"] == name.as_str())?;
+            let mut states = ["running", "terminated"].iter();
+            states.find_map(|it| seconds(&status["state"][it]["startedAt"]))
+        };
+        let containers = uses.containers.iter();
+        Some(Self {
+            made: made.unwrap_or(UNKNOWN_TIME),
+            version: None,
+            containers: containers
+                .map(|it| started(it).unwrap_or(UNKNOWN_TIME))
+                .collect(),
+        })
+    }
 }
 
 /// What one container should run, and runs.
@@ -48,7 +92,10 @@ impl Pod {
         let mut conditions = conditions.into_iter().flatten();
         let ready = conditions.any(|it| it["type"] == "Ready" && it["status"] == "True");
         let finished = pod.pointer("/status/phase") == Some(&Value::from("Succeeded"));
+        let uses = Uses::of(pod);
         Self {
+            start: Start::of(pod, &uses),
+            uses,
             controller: controller_of(pod).unwrap_or_default().to_owned(),
             revision: label.and_then(Value::as_str).unwrap_or_default().to_owned(),
             containers: containers(pod),

@@ -6,7 +6,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::object::labels_of;
-use super::pod::{Container, Pod};
+use super::pod::{Container, Pod, Start};
+use super::uses::Uses;
 
 /// How many reasons of pods are kept as texts; of all others only their number.
 const TEXTS: usize = 8;
@@ -20,16 +21,19 @@ pub(super) struct Pods {
     /// The labels by which they are told apart.
     told_by: BTreeSet<String>,
     texts: BTreeMap<u128, Texts>,
+    /// When those started that read ConfigMaps or Secrets.
+    starts: HashMap<u128, Start>,
 }
 
 /// Pods that have one controller, one revision, the same labels where these count, and run the same
-/// images.
+/// images with the same ConfigMaps and Secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     pub(super) controller: String,
     pub(super) revision: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) containers: Vec<Container>,
+    pub(super) uses: Uses,
     /// All that are there, also those that are being deleted.
     pub(super) total: usize,
     pub(super) ready: usize,
@@ -59,12 +63,32 @@ impl Pods {
         }
     }
 
+    /// Takes an event of a watch into account: if the pod was not known before, it was made just so.
+    pub(super) fn changed(&mut self, uid: &str, pod: &Value) {
+        let is_new = !self.known.contains_key(&key(uid));
+        self.seen(uid, pod);
+        let version = pod.pointer("/metadata/resourceVersion");
+        let version = version.and_then(Value::as_str);
+        if let Some(start) = self.starts.get_mut(&key(uid)).filter(|_| is_new) {
+            start.version = version.and_then(|it| it.parse().ok());
+        }
+    }
+
+    /// Takes over from older ones when pods were made that are still there.
+    pub(super) fn inherit(&mut self, older: &Self) {
+        for (key, start) in &mut self.starts {
+            let before = older.starts.get(key);
+            start.version = start.version.or(before.and_then(|it| it.version));
+        }
+    }
+
     /// Takes a pod into account as it is now.
     pub(super) fn seen(&mut self, uid: &str, pod: &Value) {
+        let before = self.starts.get(&key(uid)).and_then(|it| it.version);
         self.gone(uid);
         let mut labels = labels_of(pod);
         labels.retain(|name, _| self.told_by.contains(name));
-        let pod = Pod::read(pod);
+        let mut pod = Pod::read(pod);
         let group = self.group(&pod, labels);
         let entry = Entry {
             group,
@@ -77,6 +101,10 @@ impl Pods {
         counted.crashing += usize::from(entry.crashing);
         let key = key(uid);
         self.known.insert(key, entry);
+        if let Some(start) = pod.start.take() {
+            let version = before;
+            self.starts.insert(key, Start { version, ..start });
+        }
         if (pod.crash.is_some() || pod.trouble.is_some()) && self.texts.len() < TEXTS {
             let (crash, trouble) = (pod.crash, pod.trouble);
             self.texts.insert(
@@ -97,6 +125,7 @@ impl Pods {
             return;
         };
         self.texts.remove(&key);
+        self.starts.remove(&key);
         let group = &mut self.groups[entry.group as usize];
         group.total -= 1;
         group.ready -= usize::from(entry.ready);
@@ -106,14 +135,30 @@ impl Pods {
     /// Returns about how many bytes are kept: those of the table, and of the few texts.
     pub(super) fn kept_bytes(&self) -> usize {
         let entry = size_of::<(u128, Entry)>() + 1;
+        let start = size_of::<(u128, Start)>() + 1;
+        let containers = self.starts.values().map(|it| it.containers.len());
+        let containers = containers.sum::<usize>() * size_of::<i64>();
+        let starts = self.starts.capacity() * start + containers;
         let texts = self.texts.values().flat_map(|it| [&it.crash, &it.trouble]);
         let texts: usize = texts.flatten().map(String::len).sum();
-        self.known.capacity() * entry + self.groups.capacity() * size_of::<Group>() + texts
+        let groups = self.groups.capacity() * size_of::<Group>();
+        self.known.capacity() * entry + groups + texts + starts
     }
 
     /// Returns the groups that have pods.
     pub(super) fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|it| it.total > 0)
+    }
+
+    /// Returns when the pods of a group started, with what stands for each of them; only of pods that
+    /// read ConfigMaps or Secrets.
+    pub(super) fn starts_of(&self, group: &Group) -> impl Iterator<Item = (u64, &Start)> {
+        let index = self.groups.iter().position(|it| std::ptr::eq(it, group));
+        self.starts.iter().filter_map(move |(key, start)| {
+            let entry = self.known.get(key)?;
+            let half = (key >> 64) as u64;
+            (Some(entry.group as usize) == index).then_some((half, start))
+        })
     }
 
     /// Returns why a group crashes, if it does.
@@ -144,6 +189,7 @@ impl Pods {
                 && it.revision == pod.revision
                 && it.labels == labels
                 && it.containers == pod.containers
+                && it.uses == pod.uses
         };
         let known = self.groups.iter().position(|it| it.total > 0 && same(it));
         let group = Group {
@@ -151,6 +197,7 @@ impl Pods {
             revision: pod.revision.clone(),
             labels,
             containers: pod.containers.clone(),
+            uses: pod.uses.clone(),
             total: 0,
             ready: 0,
             crashing: 0,

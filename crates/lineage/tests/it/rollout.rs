@@ -1,5 +1,7 @@
 //! Last miles, by kind.
 
+mod config_histories;
+mod configs;
 mod deployments;
 mod inventories;
 mod other_kinds;

@@ -9,6 +9,7 @@
 //! debug ──► settings ──────────┘
 //! ```
 
+mod config;
 mod embedded;
 pub(crate) mod objects;
 mod real;

@@ -3,13 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ::kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use ::kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
 use ::kube::runtime::watcher::Event;
 use ::kube::runtime::{WatchStreamExt, watcher};
 use ::kube::{Api, Client, ResourceExt};
 use anyhow::{Context, Result};
 use futures::StreamExt;
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -42,6 +44,7 @@ impl Crash {
 ///
 /// Orders are for pods that are not ready yet, those that are there and those to come.
 pub struct Kubelets {
+    client: Client,
     orders: Arc<Mutex<Orders>>,
     ordered: Arc<Notify>,
     task: JoinHandle<()>,
@@ -63,8 +66,9 @@ impl Kubelets {
             added.with_context(|| format!("there is no node {node}"))?;
         }
         let (orders, ordered) = (Arc::<Mutex<Orders>>::default(), Arc::<Notify>::default());
-        let task = tokio::spawn(look_after(client, orders.clone(), ordered.clone()));
+        let task = tokio::spawn(look_after(client.clone(), orders.clone(), ordered.clone()));
         Ok(Self {
+            client,
             orders,
             ordered,
             task,
@@ -98,6 +102,30 @@ impl Kubelets {
             let (image, image_id) = (image.to_owned(), image_id.to_owned());
             orders.image_ids.insert(image, image_id);
         });
+    }
+
+    /// Starts the containers of all pods of a namespace again, in the pods that are there. The clock of
+    /// the node may be ahead: it says that this happened then.
+    pub async fn restart(&self, namespace: &str, then: Timestamp) -> Result<()> {
+        let then = Time(Timestamp::from_second(then.as_second())?);
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
+        for pod in pods.list(&ListParams::default()).await? {
+            let status = serde_json::to_value(&pod.status)?;
+            let mut statuses = status["containerStatuses"].clone();
+            for status in statuses.as_array_mut().into_iter().flatten() {
+                let restarts = status["restartCount"].as_i64().unwrap_or_default();
+                status["restartCount"] = json!(restarts + 1);
+                let before = status["state"]["running"]["startedAt"].take();
+                status["lastState"] = json!({"terminated": {
+                    "exitCode": 0, "startedAt": before, "finishedAt": then,
+                }});
+                status["state"] = json!({"running": {"startedAt": then}});
+            }
+            let patch = Patch::Merge(json!({"status": {"containerStatuses": statuses}}));
+            let params = PatchParams::default();
+            pods.patch_status(&pod.name_any(), &params, &patch).await?;
+        }
+        Ok(())
     }
 
     fn order(&self, change: impl FnOnce(&mut Orders)) {
@@ -284,7 +312,12 @@ fn status_of(pod: &Pod, orders: &Orders) -> Value {
         all_ended &= matches!(doing, Doing::Ended | Doing::Failed(_));
         failed |= matches!(doing, Doing::Failed(_));
         all_began &= !matches!(doing, Doing::Waiting);
-        statuses.push(container_status(&container.name, &image, &doing, orders));
+        let mut status = container_status(&container.name, &image, &doing, orders);
+        let before = started(pod, &container.name);
+        if let Some(started) = before.filter(|_| matches!(doing, Doing::Running)) {
+            status["state"]["running"]["startedAt"] = json!(started);
+        }
+        statuses.push(status);
     }
     let ready = if all_run { "True" } else { "False" };
     let phase = match (all_began, all_ended) {
@@ -320,7 +353,7 @@ fn container_status(name: &str, image: &str, doing: &Doing<'_>, orders: &Orders)
     });
     status["state"] = match doing {
         Doing::Waiting => json!({"waiting": {"reason": "ContainerCreating"}}),
-        Doing::Running => json!({"running": {}}),
+        Doing::Running => json!({"running": {"startedAt": now()}}),
         Doing::Ended => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
         Doing::Failed(crash) => crash.end(),
         Doing::Crashing(crash) => {
@@ -332,6 +365,20 @@ fn container_status(name: &str, image: &str, doing: &Doing<'_>, orders: &Orders)
         }
     };
     status
+}
+
+/// Returns when a container started that runs already.
+fn started(pod: &Pod, container: &str) -> Option<Time> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let status = statuses.iter().find(|it| it.name == container)?;
+    let running = status.state.as_ref()?.running.as_ref()?;
+    running.started_at.clone()
+}
+
+/// Returns the time as nodes write it: in whole seconds.
+fn now() -> Time {
+    let now = Timestamp::now();
+    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
 }
 
 /// Returns what a node would call an image: the repository with the digest, where there is none

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use pathline_blueprint::document::{Lines, Position};
+use pathline_blueprint::document::{Lines, Position, ReadError};
 use pathline_blueprint::lint::{self, Finding, Severity};
 use pathline_blueprint::reach::Budget;
 use serde::Serialize;
@@ -55,8 +55,13 @@ pub(super) fn run(args: &LintArgs) -> Result<Exit, Failure> {
         findings: Vec::new(),
         texts: Vec::new(),
     };
-    for path in files(&args.files)? {
-        report.add_file(&path, args.format == LintFormat::Text)?;
+    let mut files: Vec<_> = files(&args.files)?
+        .iter()
+        .map(|path| File::read(path))
+        .collect::<Result<_, _>>()?;
+    find_together(&mut files);
+    for file in files {
+        report.add_file(file, args.format == LintFormat::Text);
     }
     match args.format {
         LintFormat::Text => print_data(Format::Text, &report, |out| text::write(&report, out))?,
@@ -89,13 +94,46 @@ fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-impl LintReport {
-    fn add_file(&mut self, path: &Path, tell: bool) -> Result<(), Error> {
+/// A file, and what was found in its documents together with those of other files.
+struct File {
+    source: Result<SourceFile, (String, String, ReadError)>,
+    /// With the index of the document.
+    together: Vec<(usize, Finding)>,
+}
+
+impl File {
+    fn read(path: &Path) -> Result<Self, Error> {
         let (name, text) = source::read_text(path)?;
-        let mut findings = match SourceFile::parse(name, text) {
-            Ok(file) => {
-                let findings = self.lint_file(&file, tell);
-                self.texts.push(file.text);
+        Ok(Self {
+            source: SourceFile::parse(name, text),
+            together: Vec::new(),
+        })
+    }
+}
+
+/// Finds what follows from the documents of all files together.
+fn find_together(files: &mut [File]) {
+    let mut places = Vec::new();
+    let mut objects = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        let documents = file.source.iter().flat_map(|it| &it.documents);
+        for (document, it) in documents.enumerate() {
+            places.push((index, document));
+            objects.push(&it.value);
+        }
+    }
+    for (object, finding) in lint::lint_together(&objects) {
+        let (file, document) = places[object];
+        files[file].together.push((document, finding));
+    }
+}
+
+impl LintReport {
+    fn add_file(&mut self, file: File, tell: bool) {
+        let mut findings = match file.source {
+            Ok(source) => {
+                let findings = self.lint_file(&source, &file.together, tell);
+                self.texts.push(source.text);
                 findings
             }
             Err((name, text, error)) => {
@@ -109,19 +147,25 @@ impl LintReport {
             place(left).cmp(&place(right))
         });
         self.findings.extend(findings);
-        Ok(())
     }
 
-    fn lint_file(&self, file: &SourceFile, tell: bool) -> Vec<Located> {
+    fn lint_file(
+        &self,
+        file: &SourceFile,
+        together: &[(usize, Finding)],
+        tell: bool,
+    ) -> Vec<Located> {
         let lines = Lines::new(&file.text);
         let mut findings = Vec::new();
         let mut left_alone: BTreeMap<&str, usize> = BTreeMap::new();
-        for document in &file.documents {
-            let Some(found) = lint::lint(&document.value, Budget::default()) else {
+        for (index, document) in file.documents.iter().enumerate() {
+            let Some(mut found) = lint::lint(&document.value, Budget::default()) else {
                 let kind = source::kind(document).unwrap_or("something without a kind");
                 *left_alone.entry(kind).or_default() += 1;
                 continue;
             };
+            let together = together.iter().filter(|(it, _)| *it == index);
+            found.extend(together.map(|(_, finding)| finding.clone()));
             findings.extend(found.into_iter().map(|finding| {
                 let place = if finding.is_about_key {
                     document.key_place(&finding.path)
@@ -171,12 +215,7 @@ impl LintReport {
         }
     }
 
-    fn syntax(
-        &self,
-        name: String,
-        text: &str,
-        error: &pathline_blueprint::document::ReadError,
-    ) -> Located {
+    fn syntax(&self, name: String, text: &str, error: &ReadError) -> Located {
         let start = text.floor_char_boundary(error.offset);
         let end = text[start..]
             .chars()

@@ -309,3 +309,61 @@ fn every_code_is_explained_to_authors() {
         );
     }
 }
+
+#[test]
+fn point_17_a_config_that_restarts_nothing_is_found_across_files() {
+    const CHAIN: &str = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterSupplyChain
+metadata: {name: b}
+spec:
+  selector: {a: b}
+  resources:
+    - {name: config, templateRef: {kind: ClusterTemplate, name: config}}
+    - {name: run, templateRef: {kind: ClusterTemplate, name: run}}
+";
+    const CONFIG: &str = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: config}
+spec:
+  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: app}
+    data: {debug: $(params.debug)$}
+";
+    const RUN: &str = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: run}
+spec:
+  template:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: app}
+    spec:
+      template:
+        metadata: {annotations: {mark: MARK}}
+        spec:
+          containers:
+            - {name: app, envFrom: [{configMapRef: {name: app}}]}
+";
+    for (mark, wanted) in [
+        (
+            "constant",
+            vec!["warning config-not-read-again run null 11:7"],
+        ),
+        ("$(params.debug)$", vec![]),
+    ] {
+        let run = RUN.replace("MARK", mark);
+        let scratch = Scratch::new(&[
+            ("chain.yaml", CHAIN),
+            ("config.yaml", CONFIG),
+            ("run.yaml", &run),
+        ]);
+        let output = scratch.run(&["lint", "-f", ".", "-o", "json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(in_short(&output), wanted);
+    }
+}

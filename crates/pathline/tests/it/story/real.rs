@@ -73,13 +73,13 @@ spec:
 ";
 
 /// `pathline controller` on a real API server, and what the test has in its hands.
-struct Real {
+pub(super) struct Real {
     cluster: RealCluster,
     client: Client,
     kubelets: Kubelets,
     controller: Option<Running>,
     url: String,
-    home: PathBuf,
+    pub(super) home: PathBuf,
     kubectl: PathBuf,
 }
 
@@ -96,7 +96,7 @@ async fn wait_ends_when_exactly_what_was_asked_runs_on_a_real_api_server() {
 }
 
 impl Real {
-    async fn start(binaries: &Binaries) -> Self {
+    pub(super) async fn start(binaries: &Binaries) -> Self {
         let options = Options {
             definitions: vec![step_kind()],
             allow_everything: true,
@@ -125,21 +125,21 @@ impl Real {
     }
 
     /// Asks over the network, as a program on another machine would.
-    fn ask(&self, command: &str, arguments: &[String]) -> Running {
+    pub(super) fn ask(&self, command: &str, arguments: &[String]) -> Running {
         let token = text(&self.home.join(".pathline/rest.token"));
         let mut all = vec![command, "--server", &self.url, "--token-file", &token];
         all.extend(arguments.iter().map(String::as_str));
         Running::start(&all)
     }
 
-    fn applying(&self, file: &std::path::Path) -> Vec<String> {
+    pub(super) fn applying(&self, file: &std::path::Path) -> Vec<String> {
         let kubeconfig = text(self.cluster.kubeconfig());
         ["-f", &text(file), "--kubeconfig", &kubeconfig]
             .map(str::to_owned)
             .to_vec()
     }
 
-    fn kubectl(&self, arguments: &[&str]) -> Running {
+    pub(super) fn kubectl(&self, arguments: &[&str]) -> Running {
         let mut command = Command::new(&self.kubectl);
         command.arg("--kubeconfig").arg(self.cluster.kubeconfig());
         command.arg("--cache-dir").arg(self.cluster.kubectl_cache());
@@ -153,7 +153,7 @@ impl Real {
         assert_eq!(code, Some(0), "{stderr}");
     }
 
-    fn stop(&mut self) -> Leash {
+    pub(super) fn stop(&mut self) -> Leash {
         let controller = self.controller.take().unwrap();
         controller.signal(Signal::TERM);
         let Ended {
