@@ -80,14 +80,14 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// Tells whether it knows more than a derivation that shows the same output: it is dated, or a
-    /// rule proves what was not proven, or another value.
+    /// Tells whether it knows more than a derivation that shows the same output: it is dated, or
+    /// proves what was not proven, or another value.
     pub(crate) fn is_news_to(&self, current: &Derivation) -> bool {
         let is_new = |(origin, edge): (&Origin, &Edge)| {
             let known = current.from.get(origin);
             let known = known
                 .is_some_and(|known| known.artifact == edge.artifact && known.evidence.is_proof());
-            edge.evidence == Evidence::Rule && !known
+            !matches!(edge.evidence, Evidence::Same | Evidence::Assumed) && !known
         };
         self.is_dated || self.from.iter().any(is_new)
     }
@@ -119,8 +119,18 @@ impl<'a> Judge<'a> {
             return Some(of_run.dated(true));
         }
         if let Some(record) = self.applied(snapshot) {
-            let applied = self.edges(record, |_, _| Some(Evidence::Applied));
-            return Some(applied.dated(true));
+            // What a rule of a sink names, the object has to say itself.
+            let ruled =
+                |origin: &Origin| snapshot.output.is_none() && self.tracing.rules.contains(origin);
+            let applied = self.edges(record, |origin, input| {
+                if ruled(origin) {
+                    self.rule(origin, input, snapshot)
+                } else {
+                    Some(Evidence::Applied)
+                }
+            });
+            let is_dated = !record.inputs.keys().any(ruled) || self.has_got_to(record, snapshot);
+            return Some(applied.dated(is_dated));
         }
         let dated = self.is_observed(snapshot).then_some(snapshot);
         let dated = dated.and_then(|it| self.ours(it).or_else(|| self.held(it)));

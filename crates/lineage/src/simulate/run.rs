@@ -27,7 +27,13 @@ pub(super) struct Run<'a> {
 
 /// Runs all steps.
 pub(super) fn run<'a>(history: &'a History<'a>) -> Result<Run<'a>, Invalid> {
-    let resources = history.resources.iter().map(Declared::resource).collect();
+    let names = output_names(&history.steps);
+    let resources = history.resources.iter().map(|declared| {
+        let mut others = history.resources.iter();
+        let is_taken = others.any(|it| it.inputs.contains(&declared.name));
+        declared.resource(is_taken || names.contains_key(declared.name))
+    });
+    let resources = resources.collect();
     let chain = Chain::new(resources).map_err(|problem: chain::Error| Invalid {
         place: "resources".to_owned(),
         problem: problem.to_string(),
@@ -35,7 +41,7 @@ pub(super) fn run<'a>(history: &'a History<'a>) -> Result<Run<'a>, Invalid> {
     let mut run = Run {
         history,
         state: State::new(chain),
-        names: output_names(&history.steps),
+        names,
         values: HashMap::new(),
     };
     for (index, step) in history.steps.iter().enumerate() {
@@ -61,7 +67,8 @@ fn output_names<'a>(steps: &[Step<'a>]) -> BTreeMap<&'a str, &'a str> {
 }
 
 impl Declared<'_> {
-    fn resource(&self) -> Resource {
+    /// Returns the resource of a path; `emits` tells whether it has an output at any time.
+    fn resource(&self, emits: bool) -> Resource {
         let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Resource {
             name: self.name.to_owned(),
@@ -78,7 +85,7 @@ impl Declared<'_> {
                 },
                 rules: self.rules(),
             },
-            emits: false,
+            emits,
         }
     }
 
