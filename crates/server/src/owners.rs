@@ -172,6 +172,7 @@ async fn show(
 }
 
 /// An owner as it is now, for those who wait for it.
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) uid: String,
     pub(crate) generation: i64,
@@ -179,22 +180,29 @@ pub(crate) struct Found {
     pub(crate) marks: String,
 }
 
-/// Says who an owner is that is there now.
+impl Found {
+    /// Takes from an owner what tells it from others, and from itself at another time.
+    pub(crate) fn of(object: &DynamicObject) -> Self {
+        let metadata = json!({
+            "labels": object.metadata.labels,
+            "annotations": object.metadata.annotations,
+        });
+        Self {
+            uid: object.uid().unwrap_or_default(),
+            generation: object.metadata.generation.unwrap_or_default(),
+            marks: track::marks(&metadata),
+        }
+    }
+}
+
+/// Finds an owner, if it is there now.
 pub(crate) async fn find(
     doors: &Doors,
     kind: OwnerKind,
     name: &names::OwnerName,
-) -> Result<Found, Refusal> {
-    let object = get(doors, kind, name).await?;
-    let metadata = json!({
-        "labels": object.metadata.labels,
-        "annotations": object.metadata.annotations,
-    });
-    Ok(Found {
-        uid: object.uid().unwrap_or_default(),
-        generation: object.metadata.generation.unwrap_or_default(),
-        marks: track::marks(&metadata),
-    })
+) -> Result<Option<Found>, Refusal> {
+    let object = get_if_there(doors, kind, name).await?;
+    Ok(object.as_ref().map(Found::of))
 }
 
 async fn get(
@@ -202,10 +210,7 @@ async fn get(
     kind: OwnerKind,
     name: &names::OwnerName,
 ) -> Result<DynamicObject, Refusal> {
-    name.check()?;
-    let client = doors.cluster()?.clone();
-    let api: Api<DynamicObject> = Api::namespaced_with(client, &name.namespace, &resource(kind));
-    let object = answer(api.get_opt(&name.name)).await?;
+    let object = get_if_there(doors, kind, name).await?;
     object.ok_or_else(|| {
         let (noun, names::OwnerName { namespace, name }) = (kind.noun(), name);
         Refusal::not_found(format!(
@@ -213,6 +218,20 @@ async fn get(
         ))
         .with_hint("check its name and its namespace, or apply it first")
     })
+}
+
+async fn get_if_there(
+    doors: &Doors,
+    kind: OwnerKind,
+    name: &names::OwnerName,
+) -> Result<Option<DynamicObject>, Refusal> {
+    name.check()?;
+    answer(api(doors.cluster()?, kind, &name.namespace).get_opt(&name.name)).await
+}
+
+/// Returns the owners of a kind in a namespace.
+pub(crate) fn api(client: &kube::Client, kind: OwnerKind, namespace: &str) -> Api<DynamicObject> {
+    Api::namespaced_with(client.clone(), namespace, &resource(kind))
 }
 
 /// Waits for the cluster, but not for ever.

@@ -4,6 +4,7 @@
 
 mod asked;
 mod id;
+mod owner_watch;
 mod waiting;
 
 use std::convert::Infallible;
@@ -18,13 +19,14 @@ use pathline_blueprint::owner::OwnerKind;
 use tokio::time::timeout;
 
 use self::asked::Asked;
+pub(crate) use self::owner_watch::OwnerWatches;
 use self::waiting::Waiting;
 use crate::Doors;
 use crate::api::{Waited, example};
 use crate::auth::Caller;
 use crate::extract::{Path, Query};
 use crate::names::OwnerName;
-use crate::openapi::refusals::{Crowded, Guarded, MayMiss, Picky};
+use crate::openapi::refusals::{Crowded, Guarded, Picky};
 use crate::refusal::Refusal;
 
 /// How often a silent stream says that it is alive.
@@ -33,14 +35,15 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Wait for a workload
 ///
 /// Answers when everything that is asked `for` is true of the workload in one state, or can't become
-/// true any more, or after the time-out with what is known then. With `Accept: text/event-stream`,
+/// true any more, or after the time-out with what is known then. A workload that is not there yet is
+/// waited for, which the first answer of a stream says; one that is deleted meanwhile is `gone`. With `Accept: text/event-stream`,
 /// server-sent events `state` tell where everything is whenever that changes; the last one decides.
 #[utoipa::path(
     get, path = "/workloads/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?$")),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?([.][0-9a-f]{8})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
-        Guarded, Picky, MayMiss, Crowded
+        Guarded, Picky, Crowded
     )
 )]
 pub(crate) async fn for_workload(
@@ -58,10 +61,10 @@ pub(crate) async fn for_workload(
 /// As for a workload.
 #[utoipa::path(
     get, path = "/deliverables/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?$")),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?([.][0-9a-f]{8})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
-        Guarded, Picky, MayMiss, Crowded
+        Guarded, Picky, Crowded
     )
 )]
 pub(crate) async fn for_deliverable(
@@ -85,13 +88,14 @@ async fn answer(
 ) -> Result<Response, Refusal> {
     let asked = Asked::read(asked, headers)?;
     // In a box of its own: it takes far more memory to begin than to wait.
-    let waiting = Box::pin(Waiting::start(doors, caller, kind, name, &asked)).await?;
+    let timeout = asked.timeout();
+    let waiting = Box::pin(Waiting::start(doors, caller, kind, name, asked)).await?;
     let accepted = headers.get(header::ACCEPT);
     let accepted = accepted.and_then(|accepted| accepted.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
         return Ok(stream(waiting));
     }
-    poll(waiting, asked.timeout())
+    poll(waiting, timeout)
         .await
         .map(IntoResponse::into_response)
 }

@@ -1,6 +1,6 @@
 //! What is told to those who wait.
 
-use pathline_lineage::wait::{self, Never, Verdict};
+use pathline_lineage::wait::{self, Never, Verdict, Wish};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub struct Waited {
     /// What can be said now.
     pub state: WaitState,
-    /// The generation that the owner had when the waiting began.
+    /// The generation that the owner had when the waiting began; 0 while it is not there yet.
     pub generation: i64,
     /// What was learned so far, in short. Send it as `Last-Event-ID` with the next question: without,
     /// something that was there and is gone looks as if it were still to come.
@@ -111,6 +111,26 @@ impl Waited {
             }
         }
         waited
+    }
+
+    /// Says that the owner is not there yet.
+    pub(crate) fn not_there(wishes: &[Wish], id: String, missing: &str) -> Self {
+        let position = |wish: &Wish| Position {
+            wish: wish.to_string(),
+            input: String::new(),
+            value: String::new(),
+            reached: Vec::new(),
+            missing: vec![missing.to_owned()],
+        };
+        Self {
+            state: WaitState::Waiting,
+            generation: 0,
+            id,
+            positions: wishes.iter().map(position).collect(),
+            never: None,
+            mend: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// Says that the owner was deleted.

@@ -20,8 +20,8 @@ const LONGEST: u64 = 600;
 pub(crate) struct Asked {
     /// `source=REV`, `image=REF`, `param:NAME=VALUE`, `field:PATH=VALUE` or `current`; repeat it for
     /// more. Without, `current`: everything that the owner says now.
-    #[param(rename = "for", required = false, example = json!(["param:debug=on"]))]
-    wishes: Vec<String>,
+    #[param(rename = "for", value_type = Vec<String>, required = false, example = json!(["param:debug=on"]))]
+    wishes: Vec<Wish>,
     /// To have arrived is not enough: it has to run.
     #[param(required = false)]
     live: bool,
@@ -47,7 +47,7 @@ impl Asked {
         };
         for (name, value) in query {
             match name.as_str() {
-                "for" => asked.wishes.push(value.clone()),
+                "for" => asked.wishes.push(wish(value)?),
                 "live" => asked.live = flag(name, value)?,
                 "acceptAssumed" => asked.accept_assumed = flag(name, value)?,
                 "timeout" => asked.timeout = seconds(value)?,
@@ -62,27 +62,47 @@ impl Asked {
             let message = format!("for: at most {MOST} can be waited for at once");
             return Err(Refusal::bad_request(message));
         }
+        if asked.wishes.is_empty() {
+            asked.wishes.push(Wish::Current);
+        }
         Ok(asked)
     }
 
     /// Returns what is waited for.
-    pub(super) fn wishes(&self) -> Result<Vec<Wish>, Refusal> {
-        if self.wishes.is_empty() {
-            return Ok(vec![Wish::Current]);
-        }
-        let wishes = self.wishes.iter().map(|wish| wish.parse::<Wish>());
-        let wishes: Result<_, _> = wishes.collect();
-        wishes.map_err(|error| Refusal::bad_request(format!("for: {error}")))
+    pub(super) fn wishes(&self) -> &[Wish] {
+        &self.wishes
     }
 
     /// Returns what is enough; `generation` is what the owner has now.
     pub(super) fn options(&self, generation: i64) -> Options {
-        let since = self.before.as_ref().map(|before| before.generation);
         Options {
             live: self.live,
             accept_assumed: self.accept_assumed,
-            since_generation: Some(since.unwrap_or(generation).min(generation)),
+            since_generation: Some(self.since().unwrap_or(generation).min(generation)),
         }
+    }
+
+    /// Returns the generation that the owner had when the waiting began, if it was there before the
+    /// waiting was broken off.
+    pub(super) fn since(&self) -> Option<i64> {
+        let before = self.before.as_ref().map(|before| before.generation);
+        before.filter(|generation| *generation > 0)
+    }
+
+    /// Tells whether the owner was there before the waiting was broken off.
+    pub(super) fn has_seen_owner(&self) -> bool {
+        self.since().is_some()
+    }
+
+    /// Returns which owner it was that was there before, as a digest of its uid.
+    pub(super) fn owner(&self) -> Option<&str> {
+        self.before.as_ref()?.owner.as_deref()
+    }
+
+    /// Returns what is known without having seen the owner.
+    pub(super) fn id(&self) -> String {
+        let before = self.before.clone();
+        before.unwrap_or_else(WaitId::unmet).to_string()
     }
 
     /// Returns which of the wishes had been carried when the waiting was broken off.
@@ -94,6 +114,11 @@ impl Asked {
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
     }
+}
+
+fn wish(text: &str) -> Result<Wish, Refusal> {
+    let read = text.parse();
+    read.map_err(|error| Refusal::bad_request(format!("for: {error}")))
 }
 
 fn flag(name: &str, value: &str) -> Result<bool, Refusal> {

@@ -4,7 +4,7 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use futures::StreamExt;
 use jiff::Timestamp;
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use pathline_blueprint::model::Workload;
 use pathline_ledger::Scope;
@@ -164,7 +164,8 @@ async fn what_was_carried_once_is_remembered_by_who_comes_back() {
     let mut states = scene.stream(query).await;
     let before = states.next().await.unwrap();
     let polled = read(&scene.wait(query).await);
-    assert_eq!((before.id.as_str(), polled.id.as_str()), ("1-1", "1-1"));
+    assert_eq!(before.id, polled.id);
+    assert!(before.id.starts_with("1-1."), "{}", before.id);
     drop(states);
 
     // While nobody waits, another one takes its place.
@@ -264,10 +265,8 @@ async fn questions_that_cannot_be_understood_are_refused() {
         let told = (answer.status, answer.code());
         assert_eq!(told, (StatusCode::BAD_REQUEST, "bad-request"), "{query}");
     }
-    for path in ["/workloads/dev/nobody/wait", "/deliverables/dev/web/wait"] {
-        let answer = scene.world.get(path, &scene.token).await;
-        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
-    }
+    let answer = scene.world.get("/workloads/dev/No_Name/wait", &scene.token);
+    assert_eq!(answer.await.status, StatusCode::BAD_REQUEST);
     let answer = scene.world.get("/workloads/dev/web/wait", "wrong").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
 }
@@ -298,4 +297,110 @@ async fn those_who_wait_are_let_go_when_the_doors_close_or_their_token_ends() {
         "{refused:?}"
     );
     assert_eq!(refused.body["error"]["code"], Value::from("unavailable"));
+}
+
+async fn delete(scene: &Scene) {
+    let client = scene.world.cluster.as_ref().expect("a cluster").client();
+    let api = Api::<Workload>::namespaced(client, "dev");
+    let deleted = api.delete("web", &DeleteParams::default()).await;
+    deleted.expect("it is deleted");
+}
+
+/// Records that an owner is gone, as the engine does.
+async fn record_gone(scene: &Scene, uid: &str) {
+    let owner = story::owner(uid);
+    let gone = scene.world.ledger.gone(&owner, Timestamp::now());
+    gone.await.expect("it is recorded");
+}
+
+async fn recreate(scene: &Scene) -> String {
+    let created = create(&scene.world, "dev", "web").await;
+    created.uid().expect("the cluster gives one")
+}
+
+#[tokio::test]
+async fn an_owner_that_is_not_there_yet_is_waited_for_and_said_at_once() {
+    let world = World::new().await;
+    let token = world.token("reader", Scope::Read).await;
+    let scene = Scene {
+        world,
+        token,
+        uid: String::new(),
+    };
+    let query = "for=param:debug=on&timeout=600";
+    let mut states = scene.stream(query).await;
+    let first = states.next().await.unwrap();
+    assert_eq!(first.state, WaitState::Waiting);
+    assert_eq!((first.generation, first.id.as_str()), (0, "0"));
+    let missing = &first.positions[0].missing[0];
+    assert!(missing.contains("no workload `web`"), "{missing}");
+    let poll = read(&scene.wait("timeout=0").await);
+    assert_eq!(poll.state, WaitState::Waiting, "a poll says so, too");
+
+    let coming = async {
+        let uid = recreate(&scene).await;
+        story::record(&scene.world.ledger, &uid).await;
+    };
+    let (answer, ()) = tokio::join!(scene.wait(query), coming);
+    assert_eq!(read(&answer).state, WaitState::Holds);
+    let mut last = states.next().await.unwrap();
+    while !last.is_decided() {
+        last = states.next().await.unwrap();
+    }
+    assert_eq!((last.state, last.generation), (WaitState::Holds, 1));
+    let again = scene.go_on("for=param:debug=on", "0").await;
+    assert_eq!(again.state, WaitState::Holds, "it goes on, too");
+}
+
+#[tokio::test]
+async fn an_owner_that_was_deleted_before_is_waited_for_and_one_that_is_deleted_meanwhile_is_gone()
+{
+    let scene = Scene::new().await;
+    scene.record().await;
+    let query = "for=source=0123456&timeout=600";
+    let mut before = scene.stream(query).await;
+    let seen = before.next().await.unwrap();
+    delete(&scene).await;
+    // The engine has not noticed yet.
+    let mut after = scene.stream(query).await;
+    let waited = after.next().await.unwrap();
+    let missing = &waited.positions[0].missing[0];
+    assert!(missing.contains("was deleted"), "{missing}");
+    record_gone(&scene, &scene.uid).await;
+    let last = before.next().await.unwrap();
+    assert_eq!(last.never.unwrap().reason, "gone");
+    let again = scene.go_on(query, &seen.id).await;
+    assert_eq!(again.never.unwrap().reason, "gone", "it was there");
+
+    let uid = recreate(&scene).await;
+    story::record(&scene.world.ledger, &uid).await;
+    let found = after.next().await.unwrap();
+    assert_eq!((found.state, found.generation), (WaitState::Waiting, 1));
+    let again = scene.go_on(query, &seen.id).await;
+    assert_eq!(again.never.unwrap().reason, "gone", "it is another one");
+    record_gone(&scene, &uid).await;
+    let mut last = after.next().await.unwrap();
+    while !last.is_decided() {
+        last = after.next().await.unwrap();
+    }
+    assert_eq!(last.never.unwrap().reason, "gone");
+}
+
+#[tokio::test]
+async fn an_owner_that_is_deleted_before_anything_is_recorded_is_gone_also_if_another_one_comes() {
+    let scene = Scene::new().await;
+    let query = "for=source=0123456&timeout=600";
+    let mut states = scene.stream(query).await;
+    let waited = states.next().await.unwrap();
+    assert_eq!(waited.generation, 1, "it is there");
+    delete(&scene).await;
+    let uid = recreate(&scene).await;
+    let last = states.next().await.unwrap();
+    assert_eq!(last.never.unwrap().reason, "gone");
+
+    let mut states = scene.stream(query).await;
+    assert_eq!(states.next().await.unwrap().generation, 1);
+    story::record(&scene.world.ledger, &uid).await;
+    let waited = states.next().await.unwrap();
+    assert_eq!(waited.state, WaitState::Waiting, "it follows the new one");
 }
