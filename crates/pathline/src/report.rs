@@ -66,6 +66,12 @@ impl Failure {
         self
     }
 
+    /// Says what was being done; what is known so far becomes its cause.
+    pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
+        self.error = self.error.context(doing.into());
+        self
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

@@ -86,6 +86,11 @@ impl ClientError {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Slow { .. } | Self::Broken { .. } => true,
+            // A Pathline that is being restarted takes these files away and brings them again.
+            Self::NotThere { .. }
+            | Self::NoAddress { .. }
+            | Self::File { .. }
+            | Self::NoToken { .. } => true,
             Self::Refused { status, .. } => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
             }

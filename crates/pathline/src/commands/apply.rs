@@ -103,7 +103,7 @@ async fn wait_for_all(
         };
         let ending = wait::follow(&client, &request).await?;
         report.waited.extend(ending.waited().cloned());
-        wait::tell(&ending, &request, args.output.format)?;
+        wait::tell(ending, &request, args.output.format)?;
     }
     Ok(Exit::Yes)
 }

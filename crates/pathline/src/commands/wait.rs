@@ -39,7 +39,7 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
     };
     let client = Client::find(&args.server)?;
     let ending = follow(&client, &request).await?;
-    report(&ending, &request, args.output.format)
+    report(ending, &request, args.output.format)
 }
 
 /// Returns how long to wait at most.
@@ -64,7 +64,11 @@ pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending,
     loop {
         let next = events.next(|error| view.broken(error));
         let Ok(event) = timeout_at(deadline, next).await else {
-            return Ok(Ending::TimedOut(last));
+            return Ok(if events.is_connected() {
+                Ending::TimedOut(last)
+            } else {
+                Ending::Unasked(events.trouble())
+            });
         };
         let waited: Waited = read(&event?.data)?;
         view.show(&waited);
@@ -76,7 +80,7 @@ pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending,
 }
 
 /// Says how it ended: as data on stdout, and on stderr why it has not happened.
-fn report(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+fn report(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
     if let Some(waited) = ending.waited()
         && format != Format::Text
     {
@@ -86,18 +90,18 @@ fn report(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Fa
 }
 
 /// Says how it ended, for people.
-pub(crate) fn tell(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn tell(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
     let notes = ending.waited().map(|waited| waited.notes.as_slice());
     for note in notes.unwrap_or_default() {
         say(&format!("note: {note}"));
     }
-    if let Some(failure) = ending.failure(request) {
-        return Err(failure);
-    }
-    if format == Format::Text {
+    if ending.holds() && format == Format::Text {
         print_text(|out| ending.write(request, out))?;
     }
-    Ok(Exit::Yes)
+    match ending.failure(request) {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Yes),
+    }
 }
 
 fn read(data: &str) -> Result<Waited, Failure> {

@@ -7,15 +7,18 @@ use pathline_server::api::{WaitState, Waited};
 
 use super::Request;
 use super::view::line;
+use crate::client::ClientError;
 use crate::report::{Exit, Failure};
 
 /// How waiting ended.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Ending {
     /// The server has decided.
     Decided(Waited),
     /// Time was up; this was the last word.
     TimedOut(Option<Waited>),
+    /// Time was up, and nobody could be asked any more, for this reason.
+    Unasked(Option<ClientError>),
 }
 
 impl Ending {
@@ -24,7 +27,13 @@ impl Ending {
         match self {
             Self::Decided(waited) => Some(waited),
             Self::TimedOut(last) => last.as_ref(),
+            Self::Unasked(_) => None,
         }
+    }
+
+    /// Tells whether it has happened.
+    pub(crate) fn holds(&self) -> bool {
+        matches!(self, Self::Decided(waited) if waited.state == WaitState::Holds)
     }
 
     /// Says that it has happened.
@@ -43,17 +52,31 @@ impl Ending {
     }
 
     /// Returns why it has not happened, with the exit code; none if it has.
-    pub(crate) fn failure(&self, request: &Request) -> Option<Failure> {
+    pub(crate) fn failure(self, request: &Request) -> Option<Failure> {
         match self {
+            Self::Unasked(trouble) => Some(unasked(request, trouble)),
             Self::TimedOut(last) => Some(late(request, last.as_ref())),
             Self::Decided(waited) => match waited.state {
                 WaitState::Holds => None,
-                WaitState::Waiting => Some(late(request, Some(waited))),
-                WaitState::Never => Some(never(waited)),
-                WaitState::Unproven => Some(unproven(waited)),
+                WaitState::Waiting => Some(late(request, Some(&waited))),
+                WaitState::Never => Some(never(&waited)),
+                WaitState::Unproven => Some(unproven(&waited)),
             },
         }
     }
+}
+
+fn unasked(request: &Request, trouble: Option<ClientError>) -> Failure {
+    let time = time_of(request);
+    let message = format!("for the rest of {time:#} nobody could be asked");
+    match trouble {
+        Some(trouble) => Failure::from(trouble).within(message),
+        None => Failure::new(message).with_exit(Exit::Unknown),
+    }
+}
+
+fn time_of(request: &Request) -> SignedDuration {
+    SignedDuration::try_from(request.timeout).unwrap_or(SignedDuration::MAX)
 }
 
 fn never(waited: &Waited) -> Failure {
@@ -76,7 +99,7 @@ fn unproven(waited: &Waited) -> Failure {
 }
 
 fn late(request: &Request, last: Option<&Waited>) -> Failure {
-    let time = SignedDuration::try_from(request.timeout).unwrap_or(SignedDuration::MAX);
+    let time = time_of(request);
     let positions = last.map(|waited| waited.positions.as_slice());
     let unmet = positions.unwrap_or_default().iter();
     let unmet = unmet.filter(|position| !position.missing.is_empty());
@@ -133,7 +156,7 @@ mod tests {
         }
     }
 
-    fn said(ending: &Ending) -> (Exit, String) {
+    fn said(ending: Ending) -> (Exit, String) {
         let failure = ending.failure(&mk_request()).expect("no success");
         (failure.exit(), format!("{failure:?}"))
     }
@@ -142,14 +165,14 @@ mod tests {
     fn each_ending_has_its_exit_code_and_says_what_to_do_next() {
         let decided = |state| Ending::Decided(mk_waited(state));
         assert!(decided(WaitState::Holds).failure(&mk_request()).is_none());
-        let (exit, text) = said(&decided(WaitState::Never));
+        let (exit, text) = said(decided(WaitState::Never));
         assert_eq!(exit, Exit::No);
         assert!(text.contains("check its spelling"), "{text}");
-        let (exit, text) = said(&decided(WaitState::Unproven));
+        let (exit, text) = said(decided(WaitState::Unproven));
         assert_eq!(exit, Exit::Unknown);
         assert!(text.contains("ClusterImageTemplate/kpack"), "{text}");
         assert!(text.contains("--accept-assumed"), "{text}");
-        let (exit, text) = said(&Ending::TimedOut(Some(mk_waited(WaitState::Waiting))));
+        let (exit, text) = said(Ending::TimedOut(Some(mk_waited(WaitState::Waiting))));
         assert_eq!(exit, Exit::TimedOut);
         assert!(text.contains("after 1m 30s"), "{text}");
         assert!(text.contains("run has made nothing yet"), "{text}");
@@ -161,6 +184,15 @@ mod tests {
 
     #[test]
     fn server_that_never_said_a_word_is_late_too() {
-        assert_eq!(said(&Ending::TimedOut(None)).0, Exit::TimedOut);
+        assert_eq!(said(Ending::TimedOut(None)).0, Exit::TimedOut);
+    }
+
+    #[test]
+    fn who_could_not_be_asked_until_the_end_has_no_answer() {
+        let data_dir = "/nowhere".into();
+        let (exit, text) = said(Ending::Unasked(Some(ClientError::NotThere { data_dir })));
+        assert_eq!(exit, Exit::Unknown);
+        assert!(text.contains("nobody could be asked"), "{text}");
+        assert!(text.contains("no Pathline runs on /nowhere"), "{text}");
     }
 }
