@@ -52,6 +52,7 @@ pub(crate) enum ClientError {
     #[error("{message}")]
     Refused {
         status: StatusCode,
+        code: String,
         message: String,
         hint: Option<String>,
     },
@@ -77,6 +78,7 @@ impl ClientError {
         };
         Self::Refused {
             status,
+            code,
             message,
             hint,
         }
@@ -132,6 +134,15 @@ impl Hint for ClientError {
             | Self::MalformedToken { .. }
             | Self::Broken { .. }
             | Self::TooLarge { .. } => None,
+        }
+    }
+
+    fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, .. } => Some(code.as_str()).filter(|code| !code.is_empty()),
+            Self::NoToken { .. } => Some("token-missing"),
+            Self::MalformedToken { .. } => Some("token-unknown"),
+            _ => None,
         }
     }
 

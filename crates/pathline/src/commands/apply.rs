@@ -10,7 +10,7 @@ use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchP
 use kube::discovery::{Scope, oneshot};
 use kube::{Client, ResourceExt};
 use pathline_lineage::wait::Wish;
-use pathline_server::api::{ServerFile, Waited};
+use pathline_server::api::{ProblemDetail, ServerFile, Waited};
 use serde::Serialize;
 
 use self::objects::Manifest;
@@ -30,6 +30,9 @@ struct Report {
     applied: Vec<Applied>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waited: Vec<Waited>,
+    /// Why it is not as it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ProblemDetail>,
 }
 
 /// One object that was applied.
@@ -55,28 +58,40 @@ pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
     let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config).map_err(anyhow::Error::from)?;
     let mut report = Report::default();
-    for manifest in &manifests {
-        let applied = apply(&client, manifest, &namespace, args.force_conflicts).await;
-        report.applied.push(applied.inspect_err(|_| {
-            let done = report.applied.len();
-            say(&format!(
-                "applied before that: {done} of {}",
-                manifests.len()
-            ));
-        })?);
-    }
-    if args.output.format == Format::Text {
+    let mut outcome = apply_all(args, &manifests, &client, &namespace, &mut report).await;
+    if args.output.format == Format::Text && outcome.is_ok() {
         print_data(Format::Text, &report, |out| report.write(out))?;
     }
-    let outcome = if args.wait {
-        wait_for_all(args, &mut report, timeout).await
-    } else {
-        Ok(Exit::Yes)
-    };
+    if args.wait && outcome.is_ok() {
+        outcome = wait_for_all(args, &mut report, timeout).await;
+    }
+    report.error = outcome
+        .as_ref()
+        .err()
+        .map(|failure| failure.problem().error);
     if args.output.format != Format::Text {
         print_data(args.output.format, &report, |_| Ok(()))?;
     }
     outcome
+}
+
+/// Applies one after the other, as far as the cluster lets us.
+async fn apply_all(
+    args: &ApplyObjectsArgs,
+    manifests: &[Manifest],
+    client: &Client,
+    namespace: &str,
+    report: &mut Report,
+) -> Result<Exit, Failure> {
+    for manifest in manifests {
+        let applied = apply(client, manifest, namespace, args.force_conflicts).await;
+        let applied = applied.inspect_err(|_| {
+            let (done, all) = (report.applied.len(), manifests.len());
+            say(&format!("applied before that: {done} of {all}"));
+        });
+        report.applied.push(applied?);
+    }
+    Ok(Exit::Yes)
 }
 
 /// Waits for every owner among the applied, all within one time-out.
@@ -173,15 +188,30 @@ fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
         kube::Error::Api(_) => None,
         _ => Some("is the cluster running? check --kubeconfig"),
     };
-    let exit = match &error {
-        kube::Error::Api(_) => Exit::No,
-        _ => Exit::Unknown,
+    let (exit, code) = match &error {
+        kube::Error::Api(status) => (Exit::No, code_of(status.code)),
+        _ => (Exit::Unknown, "unavailable"),
     };
     let message = format!("{place}: the cluster {what} {kind}/{name}");
-    let failure = Failure::from(anyhow::Error::from(error).context(message)).with_exit(exit);
+    let failure = Failure::from(anyhow::Error::from(error).context(message));
+    let failure = failure.with_exit(exit).with_code(code);
     match hint {
         Some(hint) => failure.with_hint(hint),
         None => failure,
+    }
+}
+
+/// Returns REST's word for a status that the cluster answers with.
+fn code_of(status: u16) -> &'static str {
+    match status {
+        400 | 422 => "bad-request",
+        401 => "token-unknown",
+        403 => "forbidden",
+        404 => "not-found",
+        409 => "conflict",
+        429 => "too-many",
+        500.. => "unavailable",
+        _ => "failed",
     }
 }
 

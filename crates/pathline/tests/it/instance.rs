@@ -86,3 +86,13 @@ pub(crate) fn end(mut running: Running) -> (Option<i32>, String, String) {
     let Ended { code, stderr, .. } = running.wait();
     (code, out, stderr)
 }
+
+/// Reads the one JSON document of an output.
+pub(crate) fn document(text: &str) -> Value {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let first = documents.next();
+    let first = first.unwrap_or_else(|| panic!("there is no document in {text:?}"));
+    let first = first.unwrap_or_else(|error| panic!("{error} in {text:?}"));
+    assert!(documents.next().is_none(), "more than one document: {text}");
+    first
+}

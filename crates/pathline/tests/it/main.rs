@@ -14,6 +14,7 @@ mod instance;
 mod keys;
 mod kubectl;
 mod lineage;
+mod problems;
 mod program;
 mod real_cluster;
 mod restarts;
