@@ -27,4 +27,4 @@ pub use self::owner::{Owner, OwnerPage, OwnerRef, OwnerSummary};
 pub use self::path::{ObjectName, PathStep, Ready};
 pub use self::problem::{Problem, ProblemDetail};
 pub use self::token::{CreatedToken, NewToken, Token, TokenList};
-pub use self::wait::{Impossible, Mend, Position, WaitState, Waited};
+pub use self::wait::{Impossible, Mend, Position, ReplacedBy, WaitState, Waited};

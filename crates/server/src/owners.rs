@@ -220,7 +220,8 @@ async fn get(
     })
 }
 
-async fn get_if_there(
+/// Returns an owner as it is now, if it is there.
+pub(crate) async fn get_if_there(
     doors: &Doors,
     kind: OwnerKind,
     name: &names::OwnerName,

@@ -5,6 +5,7 @@
 mod asked;
 mod id;
 mod owner_watch;
+mod replaced;
 mod waiting;
 
 use std::convert::Infallible;
@@ -40,7 +41,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// server-sent events `state` tell where everything is whenever that changes; the last one decides.
 #[utoipa::path(
     get, path = "/workloads/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?([.][0-9a-f]{8})?$")),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,512})?([.][0-9a-f]{8})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
         Guarded, Picky, Crowded
@@ -61,7 +62,7 @@ pub(crate) async fn for_workload(
 /// As for a workload.
 #[utoipa::path(
     get, path = "/deliverables/{namespace}/{name}/wait", tag = "owners", security(("token" = ["read"])),
-    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,64})?([.][0-9a-f]{8})?$")),
+    params(OwnerName, Asked, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last answer or event, to go on with what was learned", pattern = "^[0-9]{1,18}(-[01]{1,512})?([.][0-9a-f]{8})?$")),
     responses(
         (status = 200, description = "What can be said", body = Waited, example = json!(example::waited())),
         Guarded, Picky, Crowded

@@ -198,7 +198,7 @@ fn is_image(asked: &str, there: &str) -> bool {
 }
 
 /// Finds a dotted path in a value; keys may have dots themselves.
-fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub(super) fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     if path.is_empty() {
         return Some(value);
     }

@@ -1,18 +1,21 @@
 //! `pathline apply`: server-side apply, and then wait until it runs.
 
+mod changes;
 mod objects;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
 use kube::discovery::{Scope, oneshot};
 use kube::{Client, ResourceExt};
+use pathline_blueprint::owner::OwnerKind;
 use pathline_lineage::wait::Wish;
 use pathline_server::api::{ProblemDetail, ServerFile, Waited};
 use serde::Serialize;
 
+pub(crate) use self::changes::Changes;
 use self::objects::Manifest;
 use crate::cli::{ApplyObjectsArgs, OwnerName, ServerArgs};
 use crate::commands::wait::{self, Request};
@@ -45,6 +48,9 @@ struct Applied {
     namespace: Option<String>,
     name: String,
     generation: Option<i64>,
+    /// What has changed of an owner.
+    #[serde(skip)]
+    changes: Option<Changes>,
 }
 
 pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
@@ -98,29 +104,47 @@ async fn apply_all(
 async fn wait_for_all(
     args: &ApplyObjectsArgs,
     report: &mut Report,
-    timeout: std::time::Duration,
+    timeout: Duration,
 ) -> Result<Exit, Failure> {
     let begun = Instant::now();
-    let owners: Vec<_> = report.applied.iter().filter_map(Applied::owner).collect();
+    let owners = report.owners();
     if owners.is_empty() {
         say("there is no workload and no deliverable among them to wait for");
         return Ok(Exit::Yes);
     }
     let client = crate::client::Client::find(&args.server)?;
-    for (owner, namespace) in owners {
-        let request = Request {
-            owner,
-            namespace,
-            wishes: vec![Wish::Current],
-            live: true,
-            accept_assumed: args.accept_assumed,
-            timeout: timeout.saturating_sub(begun.elapsed()),
-        };
+    for (owner, namespace, changes) in owners {
+        let timeout = timeout.saturating_sub(begun.elapsed());
+        let request = request(args, owner, namespace, changes, timeout)?;
         let ending = wait::follow(&client, &request).await?;
         report.waited.extend(ending.waited().cloned());
         wait::tell(ending, &request, args.output.format)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Asks for the values that were applied, and for what was named besides.
+fn request(
+    args: &ApplyObjectsArgs,
+    owner: OwnerName,
+    namespace: String,
+    changes: Changes,
+    timeout: Duration,
+) -> Result<Request, Failure> {
+    changes.check()?;
+    let mut wishes = args.wishes.clone();
+    if changes.is_empty() {
+        wishes.push(Wish::Current);
+    }
+    Ok(Request {
+        owner,
+        namespace,
+        wishes,
+        changes: Some(changes),
+        live: true,
+        accept_assumed: args.accept_assumed,
+        timeout,
+    })
 }
 
 /// Returns the kubeconfig of the Pathline that runs on the data directory, if one does.
@@ -149,6 +173,12 @@ async fn apply(
         Scope::Namespaced => Some(object.namespace().unwrap_or_else(|| namespace.to_owned())),
     };
     let api = api(client, &resource, namespace.as_deref());
+    let owner = owner_kind(&resource.api_version, &resource.kind);
+    let before = match owner {
+        Some(_) => api.get_opt(&object.name_any()).await,
+        None => Ok(None),
+    };
+    let before = before.map_err(|error| failed("does not show", error))?;
     let mut params = PatchParams::apply(FIELD_MANAGER);
     params.force = force;
     let applied = api
@@ -161,7 +191,14 @@ async fn apply(
         namespace,
         name: applied.name_any(),
         generation: applied.metadata.generation,
+        changes: owner.map(|kind| Changes::of(kind, object, before.as_ref(), &applied)),
     })
+}
+
+fn owner_kind(api_version: &str, kind: &str) -> Option<OwnerKind> {
+    let ours = api_version == pathline_blueprint::model::API_VERSION;
+    let mut kinds = [OwnerKind::Workload, OwnerKind::Deliverable].into_iter();
+    kinds.find(|it| ours && it.name() == kind)
 }
 
 fn api(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
@@ -216,15 +253,30 @@ fn code_of(status: u16) -> &'static str {
 }
 
 impl Applied {
-    /// Returns the owner that this is, with its namespace, if it is one.
-    fn owner(&self) -> Option<(OwnerName, String)> {
-        let ours = self.api_version == pathline_blueprint::model::API_VERSION;
+    fn is_same(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.kind.clone(), it.namespace.clone(), it.name.clone());
+        self.api_version == other.api_version && key(self) == key(other)
+    }
+
+    /// Returns the owner that this is, with its namespace and what has changed of it, if it is one.
+    fn owner(&self) -> Option<(OwnerName, String, Changes)> {
+        let changes = self.changes.clone()?;
         let owner = format!("{}/{}", self.kind, self.name).parse().ok()?;
-        Some((owner, self.namespace.clone()?)).filter(|_| ours)
+        Some((owner, self.namespace.clone()?, changes))
     }
 }
 
 impl Report {
+    /// Returns the owners that were applied; of one that was applied twice, only the last counts.
+    fn owners(&self) -> Vec<(OwnerName, String, Changes)> {
+        let is_last = |(index, it): &(usize, &Applied)| {
+            let mut later = self.applied[index + 1..].iter();
+            !later.any(|other| it.is_same(other))
+        };
+        let last = self.applied.iter().enumerate().filter(is_last);
+        last.filter_map(|(_, applied)| applied.owner()).collect()
+    }
+
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for applied in &self.applied {
             let Applied { kind, name, .. } = applied;

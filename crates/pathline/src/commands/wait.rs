@@ -14,6 +14,7 @@ pub(crate) use self::ending::Ending;
 use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
 use crate::client::Client;
+use crate::commands::apply::Changes;
 use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) owner: OwnerName,
     pub(crate) namespace: String,
     pub(crate) wishes: Vec<Wish>,
+    /// What an apply has changed, which is waited for, too.
+    pub(crate) changes: Option<Changes>,
     pub(crate) live: bool,
     pub(crate) accept_assumed: bool,
     pub(crate) timeout: Duration,
@@ -33,6 +36,7 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
         owner: args.owner.clone(),
         namespace: args.namespace.clone(),
         wishes: args.wishes.clone(),
+        changes: None,
         live: args.enough.live,
         accept_assumed: args.enough.accept_assumed,
         timeout: patience(args.enough.timeout)?,
@@ -121,6 +125,7 @@ impl Request {
     fn query(&self) -> Vec<(&'static str, String)> {
         let wishes = self.wishes.iter().map(|wish| ("for", wish.to_string()));
         let mut query: Vec<_> = wishes.collect();
+        query.extend(self.changes.iter().flat_map(Changes::query));
         if self.live {
             query.push(("live", "true".to_owned()));
         }

@@ -3,6 +3,7 @@
 mod admission;
 mod asking;
 mod blueprint;
+mod colleagues;
 mod config;
 mod demo;
 mod early;

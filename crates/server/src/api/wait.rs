@@ -1,6 +1,8 @@
 //! What is told to those who wait.
 
-use pathline_lineage::wait::{self, Never, Verdict, Wish};
+use std::fmt;
+
+use pathline_lineage::wait::{self, Never, Verdict};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -68,6 +70,44 @@ pub struct Impossible {
     pub reason: String,
     /// The same for people, with what to do next.
     pub message: String,
+    /// The input of the owner that has another value now, where it was superseded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// Who has replaced it, after an apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ReplacedBy>,
+}
+
+/// Who has replaced a value of an owner, as far as the cluster knows.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ReplacedBy {
+    /// The field manager.
+    pub manager: String,
+    /// When it has done so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+}
+
+impl fmt::Display for ReplacedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "applied by `{}`", self.manager)?;
+        match &self.time {
+            Some(time) => write!(f, " at {time}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Impossible {
+    /// Returns a reason that is all that can be said.
+    pub(crate) fn new(reason: &str, message: String) -> Self {
+        Self {
+            reason: reason.to_owned(),
+            message,
+            input: None,
+            by: None,
+        }
+    }
 }
 
 /// A template that does not say enough.
@@ -114,9 +154,13 @@ impl Waited {
     }
 
     /// Says that the owner is not there yet.
-    pub(crate) fn not_there(wishes: &[Wish], id: String, missing: &str) -> Self {
-        let position = |wish: &Wish| Position {
-            wish: wish.to_string(),
+    pub(crate) fn not_there(
+        asked: impl Iterator<Item = String>,
+        id: String,
+        missing: &str,
+    ) -> Self {
+        let position = |wish: String| Position {
+            wish,
             input: String::new(),
             value: String::new(),
             reached: Vec::new(),
@@ -126,7 +170,7 @@ impl Waited {
             state: WaitState::Waiting,
             generation: 0,
             id,
-            positions: wishes.iter().map(position).collect(),
+            positions: asked.map(position).collect(),
             never: None,
             mend: Vec::new(),
             notes: Vec::new(),
@@ -136,17 +180,36 @@ impl Waited {
     /// Says that the owner was deleted.
     pub(crate) fn gone(generation: i64, id: String, owner: &str) -> Self {
         let message = format!("the {owner} was deleted; apply it again and wait again");
+        Self::never(generation, id, Impossible::new("gone", message))
+    }
+
+    /// Says that something else was applied since.
+    pub(crate) fn superseded(generation: i64, id: String, impossible: Impossible) -> Self {
+        Self::never(generation, id, impossible)
+    }
+
+    fn never(generation: i64, id: String, never: Impossible) -> Self {
         Self {
             state: WaitState::Never,
             generation,
             id,
             positions: Vec::new(),
-            never: Some(Impossible {
-                reason: "gone".to_owned(),
-                message,
-            }),
+            never: Some(never),
             mend: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// Returns the input of the owner whose value was superseded, if that is the answer.
+    pub(crate) fn superseded_input(&self) -> Option<&str> {
+        self.never.as_ref()?.input.as_deref()
+    }
+
+    /// Adds who has superseded it.
+    pub(crate) fn name_who(&mut self, by: ReplacedBy) {
+        if let Some(never) = &mut self.never {
+            never.message = format!("{} ({by})", never.message);
+            never.by = Some(by);
         }
     }
 
@@ -184,9 +247,13 @@ impl From<&Never> for Impossible {
             Never::Unused { .. } => "unused",
             Never::Fixed { .. } => "fixed",
         };
+        let input = match never {
+            Never::Superseded { input, .. } => Some(input.clone()),
+            _ => None,
+        };
         Self {
-            reason: reason.to_owned(),
-            message: never.to_string(),
+            input,
+            ..Self::new(reason, never.to_string())
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use pathline_lineage::wait::{Options, Wish};
+use pathline_lineage::wait::{Applied, Options, Setting, Waiter, Wish};
 use utoipa::IntoParams;
 
-use super::id::WaitId;
+use super::id::{self, WaitId};
 use crate::refusal::Refusal;
 
 /// The most things one may wait for at once.
-const MOST: usize = 64;
+const MAX_ASKED: usize = 512;
 /// The longest time-out of an answer that is not a stream, in seconds.
 const LONGEST: u64 = 600;
 
@@ -22,6 +22,21 @@ pub(crate) struct Asked {
     /// more. Without, `current`: everything that the owner says now.
     #[param(rename = "for", value_type = Vec<String>, required = false, example = json!(["param:debug=on"]))]
     wishes: Vec<Wish>,
+    /// A value that an apply has set, `param:NAME=JSON` or `field:PATH=JSON`; repeat it for more. It is
+    /// waited for as it was applied, and with `live` for everything final to run. What nothing reads,
+    /// or the blueprint fixes, is a note; what another apply has replaced is `superseded`, with by whom.
+    #[param(value_type = Vec<String>, required = false, example = json!(["param:debug=\"on\""]))]
+    applied: Vec<Setting>,
+    /// What an apply has removed, `param:NAME` or `field:PATH`; repeat it for more.
+    #[param(required = false, example = json!(["param:debug"]))]
+    removed: Vec<String>,
+    /// The generation that an apply has made: what was known of earlier ones says nothing. Without,
+    /// the one that the owner has now.
+    #[param(required = false, minimum = 0)]
+    generation: Option<i64>,
+    /// The uid of the owner that was applied: another one of that name is not it.
+    #[param(required = false, max_length = 128)]
+    uid: Option<String>,
     /// To have arrived is not enough: it has to run.
     #[param(required = false)]
     live: bool,
@@ -40,46 +55,81 @@ impl Asked {
     pub(super) fn read(query: &[(String, String)], headers: &HeaderMap) -> Result<Self, Refusal> {
         let mut asked = Self {
             wishes: Vec::new(),
+            applied: Vec::new(),
+            removed: Vec::new(),
+            generation: None,
+            uid: None,
             live: false,
             accept_assumed: false,
             timeout: 30,
             before: last_seen(headers)?,
         };
         for (name, value) in query {
-            match name.as_str() {
-                "for" => asked.wishes.push(wish(value)?),
-                "live" => asked.live = flag(name, value)?,
-                "acceptAssumed" => asked.accept_assumed = flag(name, value)?,
-                "timeout" => asked.timeout = seconds(value)?,
-                other => {
-                    return Err(Refusal::bad_request(format!(
-                        "there is no parameter `{other}`; there are for, live, acceptAssumed and timeout"
-                    )));
-                }
-            }
+            asked.take(name, value)?;
         }
-        if asked.wishes.len() > MOST {
-            let message = format!("for: at most {MOST} can be waited for at once");
+        let many = asked.wishes.len() + asked.applied.len() + asked.removed.len();
+        if many > MAX_ASKED {
+            let message = format!("for: at most {MAX_ASKED} can be waited for at once");
             return Err(Refusal::bad_request(message));
         }
-        if asked.wishes.is_empty() {
+        if many == 0 {
             asked.wishes.push(Wish::Current);
         }
         Ok(asked)
     }
 
-    /// Returns what is waited for.
-    pub(super) fn wishes(&self) -> &[Wish] {
-        &self.wishes
+    fn take(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+        match name {
+            "for" => self.wishes.push(wish(value)?),
+            "applied" => self.applied.push(setting(value)?),
+            "removed" => self.removed.push(input(value)?),
+            "generation" => self.generation = Some(generation(value)?),
+            "uid" => self.uid = Some(value.to_owned()),
+            "live" => self.live = flag(name, value)?,
+            "acceptAssumed" => self.accept_assumed = flag(name, value)?,
+            "timeout" => self.timeout = seconds(value)?,
+            other => {
+                return Err(Refusal::bad_request(format!(
+                    "there is no parameter `{other}`; there are for, applied, removed, generation, uid, \
+                     live, acceptAssumed and timeout"
+                )));
+            }
+        }
+        Ok(())
     }
 
-    /// Returns what is enough; `generation` is what the owner has now.
-    pub(super) fn options(&self, generation: i64) -> Options {
-        Options {
+    /// Returns what is waited for, as it was asked.
+    pub(super) fn asked(&self) -> impl Iterator<Item = String> {
+        let wishes = self.wishes.iter().map(ToString::to_string);
+        wishes.chain(self.applied.iter().map(ToString::to_string))
+    }
+
+    /// Begins to wait for it; `generation` is what the owner has now. Returns the generation that
+    /// counts, too.
+    pub(super) fn waiter(&self, generation: i64) -> (Waiter, i64) {
+        let before = self.since().map(|since| since.min(generation));
+        let since = before.or(self.generation).unwrap_or(generation);
+        let options = Options {
             live: self.live,
             accept_assumed: self.accept_assumed,
-            since_generation: Some(self.since().unwrap_or(generation).min(generation)),
+            since_generation: Some(since),
+        };
+        let mut waiter = Waiter::new(self.wishes.clone(), options).remembering(self.carried());
+        if self.is_after_apply() {
+            let (applied, removed) = (self.applied.clone(), self.removed.clone());
+            waiter = waiter.with_applied(Applied::new(applied, removed));
         }
+        (waiter, since)
+    }
+
+    /// Tells whether something was applied or removed that is waited for.
+    pub(super) fn is_after_apply(&self) -> bool {
+        !self.applied.is_empty() || !self.removed.is_empty()
+    }
+
+    /// Returns the names of what an apply has removed.
+    pub(super) fn removed(&self) -> &[String] {
+        &self.removed
     }
 
     /// Returns the generation that the owner had when the waiting began, if it was there before the
@@ -89,14 +139,17 @@ impl Asked {
         before.filter(|generation| *generation > 0)
     }
 
-    /// Tells whether the owner was there before the waiting was broken off.
+    /// Tells whether the owner was there before, because it was applied or seen.
     pub(super) fn has_seen_owner(&self) -> bool {
-        self.since().is_some()
+        self.since().is_some() || self.uid.is_some()
     }
 
-    /// Returns which owner it was that was there before, as a digest of its uid.
-    pub(super) fn owner(&self) -> Option<&str> {
-        self.before.as_ref()?.owner.as_deref()
+    /// Tells whether an owner is the one that was applied, or that was there before.
+    pub(super) fn is_same(&self, uid: &str) -> bool {
+        let before = self.before.as_ref();
+        let before = before.and_then(|before| before.owner.as_ref());
+        let applied = self.uid.as_ref();
+        before.is_none_or(|before| *before == id::digest(uid)) && applied.is_none_or(|it| it == uid)
     }
 
     /// Returns what is known without having seen the owner.
@@ -106,7 +159,7 @@ impl Asked {
     }
 
     /// Returns which of the wishes had been carried when the waiting was broken off.
-    pub(super) fn carried(&self) -> &[bool] {
+    fn carried(&self) -> &[bool] {
         let before = self.before.as_ref();
         before.map_or(&[], |before| before.carried.as_slice())
     }
@@ -119,6 +172,24 @@ impl Asked {
 fn wish(text: &str) -> Result<Wish, Refusal> {
     let read = text.parse();
     read.map_err(|error| Refusal::bad_request(format!("for: {error}")))
+}
+
+fn setting(text: &str) -> Result<Setting, Refusal> {
+    let read = text.parse();
+    read.map_err(|error| Refusal::bad_request(format!("applied: {error}")))
+}
+
+fn input(text: &str) -> Result<String, Refusal> {
+    let name = text.strip_prefix("param:");
+    let name = name.or_else(|| text.strip_prefix("field:"));
+    let read = name.filter(|name| !name.is_empty());
+    let refused = || Refusal::bad_request("removed: param:NAME or field:PATH is expected");
+    read.map(|_| text.to_owned()).ok_or_else(refused)
+}
+
+fn generation(text: &str) -> Result<i64, Refusal> {
+    let read = text.parse().ok().filter(|generation| *generation >= 0);
+    read.ok_or_else(|| Refusal::bad_request("generation: a number from 0 is expected"))
 }
 
 fn flag(name: &str, value: &str) -> Result<bool, Refusal> {

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::asked::Asked;
 use super::id::{self, WaitId};
 use super::owner_watch::Shown;
+use super::replaced;
 use crate::Doors;
 use crate::api::Waited;
 use crate::auth::{Caller, Stay};
@@ -96,7 +97,7 @@ impl Waiting {
         if let Some(found) = self.find().await? {
             let present = self.present(found).await?;
             let is_recorded = present.tracks.borrow().is_some();
-            if is_recorded || !self.is_same(&present.uid) {
+            if is_recorded || !self.asked.is_same(&present.uid) {
                 self.meet(present);
                 return Ok(());
             }
@@ -134,14 +135,13 @@ impl Waiting {
     }
 
     async fn present(&self, found: Found) -> Result<Box<Present>, Refusal> {
-        let options = self.asked.options(found.generation);
+        let (waiter, generation) = self.asked.waiter(found.generation);
         let tracks = self.ledger()?.follow(&found.uid).await?;
-        let waiter = Waiter::new(self.asked.wishes().to_vec(), options);
         Ok(Box::new(Present {
             uid: found.uid,
             tracks,
-            waiter: waiter.remembering(self.asked.carried()),
-            generation: options.since_generation.unwrap_or(found.generation),
+            waiter,
+            generation,
             unmarked: Some(found.marks),
             was_known: false,
             was_shown: false,
@@ -150,16 +150,11 @@ impl Waiting {
 
     /// Goes on with an owner that was found, unless another one was waited for before.
     fn meet(&mut self, present: Box<Present>) {
-        self.owner = if self.is_same(&present.uid) {
+        self.owner = if self.asked.is_same(&present.uid) {
             Awaited::Present(present)
         } else {
             Awaited::Gone
         };
-    }
-
-    fn is_same(&self, uid: &str) -> bool {
-        let before = self.asked.owner();
-        before.is_none_or(|before| before == id::digest(uid))
     }
 
     fn ledger(&self) -> Result<&Ledger, Refusal> {
@@ -262,14 +257,45 @@ impl Waiting {
         // From here on the ledger tells when it is gone.
         self.cluster = None;
         let is_early = self.is_early(&track).await?;
+        if let Some(set_again) = self.set_again(&track).await? {
+            return Ok(set_again);
+        }
         let Awaited::Present(present) = &mut self.owner else {
             return Ok(self.gone());
         };
-        Ok(if is_early {
+        let waited = if is_early {
             present.look_at(&unseen())
         } else {
             present.look_at(&track)
-        })
+        };
+        Box::pin(self.say_who(waited)).await
+    }
+
+    /// Says that somebody has set again what an apply removed, where the tracks can't tell.
+    async fn set_again(&self, track: &Track) -> Result<Option<Waited>, Refusal> {
+        let Awaited::Present(present) = &self.owner else {
+            return Ok(None);
+        };
+        if !present.waiter.is_unsure_of_removed(track) {
+            return Ok(None);
+        }
+        let object = Box::pin(owners::get_if_there(&self.doors, self.kind, &self.name)).await?;
+        let change =
+            object.and_then(|it| replaced::set_again(self.kind, &it, self.asked.removed()));
+        Ok(change.map(|message| Waited::superseded(present.generation, present.id(), message)))
+    }
+
+    /// Adds who has replaced what an apply has set.
+    async fn say_who(&self, mut waited: Waited) -> Result<Waited, Refusal> {
+        let input = waited.superseded_input().map(str::to_owned);
+        let Some(input) = input.filter(|_| self.asked.is_after_apply()) else {
+            return Ok(waited);
+        };
+        let object = Box::pin(owners::get_if_there(&self.doors, self.kind, &self.name)).await?;
+        if let Some(by) = object.and_then(|it| replaced::by_whom(&it, &input)) {
+            waited.name_who(by);
+        }
+        Ok(waited)
     }
 
     /// Tells whether the engine has not looked at the owner as it was when the waiting began. A
@@ -305,7 +331,7 @@ impl Waiting {
         } else {
             format!("there is no {noun} `{name}` in namespace `{namespace}` yet; waiting for it")
         };
-        Waited::not_there(self.asked.wishes(), self.id(), &missing)
+        Waited::not_there(self.asked.asked(), self.id(), &missing)
     }
 
     fn gone(&self) -> Waited {

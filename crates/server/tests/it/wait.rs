@@ -259,7 +259,11 @@ async fn questions_that_cannot_be_understood_are_refused() {
         "live=perhaps",
         "timeout=soon",
         "timeout=601",
-        &"for=current&".repeat(65),
+        &"for=current&".repeat(513),
+        "applied=debug=on",
+        "applied=param:debug",
+        "removed=debug",
+        "generation=-1",
     ] {
         let answer = scene.wait(query).await;
         let told = (answer.status, answer.code());
@@ -403,4 +407,31 @@ async fn an_owner_that_is_deleted_before_anything_is_recorded_is_gone_also_if_an
     story::record(&scene.world.ledger, &uid).await;
     let waited = states.next().await.unwrap();
     assert_eq!(waited.state, WaitState::Waiting, "it follows the new one");
+}
+
+#[tokio::test]
+async fn what_was_applied_is_waited_for_as_it_was_applied() {
+    let scene = Scene::new().await;
+    scene.record().await;
+    let (uid, wait) = (&scene.uid, async |query: &str| {
+        read(&scene.wait(query).await)
+    });
+    let holds = wait("applied=param:debug=%22on%22&generation=1").await;
+    assert_eq!(holds.state, WaitState::Holds, "{holds:?}");
+    let unread = format!("applied=param:debug=%22on%22&applied=param:colour=1&uid={uid}");
+    let holds = wait(&unread).await;
+    assert_eq!(holds.state, WaitState::Holds, "{holds:?}");
+    let mut notes = holds.notes.iter();
+    assert!(
+        notes.any(|it| it.contains("reads param:colour")),
+        "{holds:?}"
+    );
+    let never = wait("applied=param:debug=%22off%22&generation=1").await;
+    let never = never.never.expect("it has another value");
+    assert_eq!(never.reason, "superseded");
+    assert_eq!(never.input.as_deref(), Some("param:debug"));
+    let early = wait("applied=param:debug=%22on%22&generation=2&timeout=0").await;
+    assert_eq!(early.state, WaitState::Waiting, "nobody has looked at that");
+    let other = wait("applied=param:debug=%22on%22&uid=another").await;
+    assert_eq!(other.never.map(|it| it.reason).as_deref(), Some("gone"));
 }

@@ -125,6 +125,7 @@ mod tests {
             owner: "workload/hello".parse().unwrap(),
             namespace: "default".to_owned(),
             wishes: vec!["param:debug=on".parse().unwrap()],
+            changes: None,
             live: true,
             accept_assumed: false,
             timeout: Duration::from_secs(90),
@@ -146,6 +147,8 @@ mod tests {
             never: Some(Impossible {
                 reason: "unused".to_owned(),
                 message: "nothing reads it: check its spelling".to_owned(),
+                input: None,
+                by: None,
             }),
             mend: vec![Mend {
                 resource: "build".to_owned(),

@@ -91,6 +91,7 @@ fn request(commit: &Commit, timeout: Duration) -> Request {
         owner: "workload/hello".parse().expect("it names a workload"),
         namespace: NAMESPACE.to_owned(),
         wishes: vec![Wish::Source(short(&commit.id).to_owned())],
+        changes: None,
         live: true,
         accept_assumed: false,
         timeout,
