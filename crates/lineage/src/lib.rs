@@ -45,7 +45,7 @@ pub use self::snapshot::{Health, Snapshot};
 pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
-pub use self::track::{Live, Track};
+pub use self::track::{Live, Track, Unstamped};
 
 #[cfg(test)]
 mod model;

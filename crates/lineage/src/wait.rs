@@ -11,6 +11,7 @@ mod applied;
 mod asked;
 mod judging;
 mod settled;
+mod stamping;
 mod verdict;
 mod way;
 mod wish;
@@ -49,6 +50,8 @@ pub struct Waiter {
     carried: Vec<bool>,
     /// What an apply has changed that is waited for, too.
     applied: Option<Applied>,
+    /// Whether every resource has to be stamped.
+    stamped: bool,
 }
 
 /// Judges wishes on one state.
@@ -67,6 +70,7 @@ impl Waiter {
             wishes,
             options,
             applied: None,
+            stamped: false,
         }
     }
 
@@ -74,6 +78,13 @@ impl Waiter {
     #[must_use]
     pub fn with_applied(mut self, applied: Applied) -> Self {
         self.applied = Some(applied);
+        self
+    }
+
+    /// Waits for every resource on the path to be stamped, too; one that can't be has failed.
+    #[must_use]
+    pub fn with_stamping(mut self) -> Self {
+        self.stamped = true;
         self
     }
 
@@ -116,10 +127,13 @@ impl Waiter {
             *carried |= asked.is_carried(track);
             verdict = verdict.and(judging.judge(wish, &asked));
         }
-        match &mut self.applied {
-            Some(applied) => verdict.and(applied.look(track, self.options)),
-            None => verdict,
+        if let Some(applied) = &mut self.applied {
+            verdict = verdict.and(applied.look(track, self.options));
         }
+        if self.stamped {
+            verdict = stamping::judge(track).and(verdict);
+        }
+        verdict
     }
 
     /// Returns what people should know about what they wait for.

@@ -5,6 +5,7 @@
 
 mod artifact;
 mod change;
+mod concern;
 pub(crate) mod example;
 mod files;
 mod input;
@@ -19,6 +20,7 @@ mod wait;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
 pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
+pub use self::concern::{Concerned, ConcernedOwner};
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};
 pub use self::made::{Derivation, Made, TemplateVersion};

@@ -18,6 +18,7 @@ pub mod api;
 mod artifacts;
 mod auth;
 mod bounds;
+mod concern;
 mod doors;
 mod extract;
 mod health;

@@ -235,8 +235,13 @@ pub(crate) fn api(client: &kube::Client, kind: OwnerKind, namespace: &str) -> Ap
     Api::namespaced_with(client.clone(), namespace, &resource(kind))
 }
 
+/// Returns the owners of a kind in all namespaces.
+pub(crate) fn everywhere(client: &kube::Client, kind: OwnerKind) -> Api<DynamicObject> {
+    Api::all_with(client.clone(), &resource(kind))
+}
+
 /// Waits for the cluster, but not for ever.
-async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T, Refusal> {
+pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T, Refusal> {
     let answered = timeout(PATIENCE, asked).await;
     let answered = answered.map_err(|_| Refusal::unavailable("the cluster does not answer"))?;
     Ok(answered?)

@@ -17,9 +17,11 @@ use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use axum::{Extension, Json};
 use pathline_blueprint::owner::OwnerKind;
+use serde::Serialize;
 use tokio::time::timeout;
 
 use self::asked::Asked;
+pub(crate) use self::asked::{named, seconds};
 pub(crate) use self::owner_watch::OwnerWatches;
 use self::waiting::Waiting;
 use crate::Doors;
@@ -91,22 +93,62 @@ async fn answer(
     // In a box of its own: it takes far more memory to begin than to wait.
     let timeout = asked.timeout();
     let waiting = Box::pin(Waiting::start(doors, caller, kind, name, asked)).await?;
+    respond(waiting, headers, timeout).await
+}
+
+/// Somebody who waits for something.
+pub(crate) trait Following: Send + 'static {
+    /// What they are told.
+    type Told: Told;
+
+    /// Returns what can be said as soon as it is something new; a refusal ends the waiting.
+    fn next(&mut self) -> impl Future<Output = Result<Self::Told, Refusal>> + Send;
+}
+
+/// Something that is told to those who wait.
+pub(crate) trait Told: Serialize + Send {
+    /// Tells whether there is nothing more to wait for.
+    fn is_decided(&self) -> bool;
+
+    /// Returns what somebody who comes back brings along; empty if nothing is needed.
+    fn id(&self) -> &str;
+}
+
+impl Told for Waited {
+    fn is_decided(&self) -> bool {
+        Self::is_decided(self)
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Answers once or as a stream, as the client wants it.
+pub(crate) async fn respond<F: Following>(
+    following: F,
+    headers: &HeaderMap,
+    patience: Duration,
+) -> Result<Response, Refusal> {
     let accepted = headers.get(header::ACCEPT);
     let accepted = accepted.and_then(|accepted| accepted.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
-        return Ok(stream(waiting));
+        return Ok(stream(following));
     }
-    poll(waiting, timeout)
+    poll(following, patience)
         .await
         .map(IntoResponse::into_response)
 }
 
 /// Answers once, when it is decided or time is up.
-async fn poll(mut waiting: Waiting, patience: Duration) -> Result<Json<Waited>, Refusal> {
-    let mut last = waiting.next().await?;
+async fn poll<F: Following>(
+    mut following: F,
+    patience: Duration,
+) -> Result<Json<F::Told>, Refusal> {
+    let mut last = following.next().await?;
     let deciding = async {
         while !last.is_decided() {
-            last = waiting.next().await?;
+            last = following.next().await?;
         }
         Ok::<_, Refusal>(())
     };
@@ -118,17 +160,18 @@ async fn poll(mut waiting: Waiting, patience: Duration) -> Result<Json<Waited>, 
 }
 
 /// Answers whenever something changes, until it is decided.
-fn stream(waiting: Waiting) -> Response {
-    let events = futures::stream::unfold(Some(waiting), async |waiting| {
-        let mut waiting = waiting?;
+fn stream<F: Following>(following: F) -> Response {
+    let events = futures::stream::unfold(Some(following), async |following| {
+        let mut following = following?;
         // Whoever has to leave comes back by itself, and is told why then.
-        let waited = waiting.next().await.ok()?;
-        let event = Event::default()
-            .event("state")
-            .id(&waited.id)
-            .json_data(&waited)
-            .expect("the types of the API are JSON");
-        let rest = (!waited.is_decided()).then_some(waiting);
+        let told = following.next().await.ok()?;
+        let event = Event::default().event("state").json_data(&told);
+        let event = event.expect("the types of the API are JSON");
+        let event = match told.id() {
+            "" => event,
+            id => event.id(id),
+        };
+        let rest = (!told.is_decided()).then_some(following);
         Some((Ok::<_, Infallible>(event), rest))
     });
     Sse::new(events)
@@ -151,7 +194,7 @@ mod tests {
 
     #[test]
     fn who_waits_takes_little_memory() {
-        let (waiting, guarding) = (of_two(poll), of_three(auth::require));
+        let (waiting, guarding) = (of_two(poll::<Waiting>), of_three(auth::require));
         assert!(waiting <= 4096, "{waiting} bytes to wait");
         assert!(guarding <= 2048, "{guarding} bytes behind the guard");
     }

@@ -169,10 +169,13 @@ fn is_known(before: &Track, now: &Track) -> bool {
         fixed,
         failures,
         live_generation,
+        used,
+        unstamped,
     } = now;
     state.concludes_the_same(&before.state)
         && (generation, live_generation) == (&before.generation, &before.live_generation)
         && *marks == before.marks
+        && (used, unstamped) == (&before.used, &before.unstamped)
         && (rollouts, fixed, failures) == (&before.rollouts, &before.fixed, &before.failures)
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
 use pathline_lineage::{
-    Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track, track,
+    Artifact, Chain, Derivation, Rollout, Snapshot, State, Tracing, Track, Unstamped, track,
 };
 
 use super::readings::Readings;
@@ -21,6 +21,10 @@ pub(crate) struct Look {
     /// Why resources cannot go on until somebody changes something, by their names; why the owner
     /// itself cannot under the empty name.
     pub(crate) failures: BTreeMap<String, String>,
+    /// The blueprint and the templates that were used, with their generations.
+    pub(crate) used: BTreeMap<String, i64>,
+    /// Why resources could not be stamped.
+    pub(crate) unstamped: BTreeMap<String, Unstamped>,
 }
 
 /// The path of an owner, and what was seen on it.
@@ -115,7 +119,9 @@ impl Look {
             (None, None) => true,
             _ => false,
         };
-        same_path && self.failures == other.failures
+        same_path
+            && self.failures == other.failures
+            && (&self.used, &self.unstamped) == (&other.used, &other.unstamped)
     }
 
     /// Tells whether a track knows all this already.
@@ -131,12 +137,16 @@ impl Look {
                 && path.rollouts == track.rollouts
                 && path.sightings.iter().all(is_seen)
         });
-        self.failures == track.failures && is_path_known
+        self.failures == track.failures
+            && (&self.used, &self.unstamped) == (&track.used, &track.unstamped)
+            && is_path_known
     }
 
     /// Takes the look into a track. Returns the derivations that came to be known.
     pub(super) fn feed(self, track: &mut Track, versions: &mut Versions) -> Vec<Derivation> {
         track.failures = self.failures;
+        track.used = self.used;
+        track.unstamped = self.unstamped;
         let Some(path) = self.path else {
             return Vec::new();
         };

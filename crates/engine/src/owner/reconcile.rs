@@ -12,11 +12,12 @@ use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::path;
-use pathline_blueprint::realization::{Outcome, Realization};
+use pathline_blueprint::realization::{Failure, Outcome, Realization};
 use pathline_blueprint::retirement::{Passage, Retirement};
-use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
+use pathline_blueprint::selection::{self, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
-use pathline_lineage::{Kind, Rollout};
+use pathline_blueprint::usage::{self, Generations};
+use pathline_lineage::{Kind, Rollout, Unstamped};
 
 use super::leftovers::{self, Leftover, Removal};
 use super::realize;
@@ -48,6 +49,8 @@ impl Loop {
             news: Vec::new(),
             path: None,
             outdated: BTreeSet::new(),
+            used: Generations::new(),
+            unstamped: BTreeMap::new(),
         };
         let outcome = pass.advance().await;
         let outcome = outcome.and(pass.tell_lineage().await);
@@ -75,6 +78,10 @@ struct Pass<'p> {
     path: Option<lineage::Path>,
     /// Resources whose objects do not report about what was written last.
     outdated: BTreeSet<String>,
+    /// The blueprint and the templates that were used.
+    used: Generations,
+    /// Why resources could not be stamped.
+    unstamped: BTreeMap<String, Unstamped>,
 }
 
 impl Pass<'_> {
@@ -93,6 +100,7 @@ impl Pass<'_> {
         let listed = listed.expect("the blueprint was chosen from these");
         let blueprint = &listed.blueprint;
         self.status.name_blueprint(&blueprint.name);
+        self.used = self.uses(listed);
         let readiness = self.this.context.catalogue.judge(listed);
         let not_ready = readiness
             .last()
@@ -117,6 +125,21 @@ impl Pass<'_> {
             }
         };
         self.realize(&client, &account, listed).await
+    }
+
+    /// Returns what the owner uses of its blueprint. What changes after this wakes the owner again.
+    fn uses(&self, listed: &Listed) -> Generations {
+        let catalogue = &self.this.context.catalogue;
+        let generation = |kind, name: &str| {
+            let template = catalogue.has_template(kind, name);
+            template.then(|| match catalogue.template(kind, name) {
+                Ok(template) => template.generation.unwrap_or_default(),
+                Err(_) => 0,
+            })
+        };
+        let plan = listed.plan.as_ref().ok();
+        let (blueprint, of_it) = (&listed.blueprint, listed.generation);
+        usage::of_owner(self.owner, blueprint, plan, of_it, generation)
     }
 
     async fn realize(
@@ -172,6 +195,7 @@ impl Pass<'_> {
             made.iter().map(|made| made.realization.clone()).collect();
         let outdated = resources.iter().filter(|it| !it.is_observed);
         self.outdated = outdated.map(|it| it.resource.clone()).collect();
+        self.unstamped = unstamped(&resources);
         self.conclude(&Happened::Realized {
             blueprint: &blueprint.name,
             resources: &resources,
@@ -343,7 +367,17 @@ impl Pass<'_> {
         if path.as_ref().is_none_or(lineage::Path::is_empty) {
             failures.extend(self.status.failure().map(|why| (String::new(), why)));
         }
-        let look = Look { path, failures };
+        for (resource, unstamped) in &mut self.unstamped {
+            if let Some(why) = failures.get(resource) {
+                unstamped.why.clone_from(why);
+            }
+        }
+        let look = Look {
+            path,
+            failures,
+            used: std::mem::take(&mut self.used),
+            unstamped: std::mem::take(&mut self.unstamped),
+        };
         let lineage = &self.this.context.lineage;
         let shown = lineage
             .take_in(self.owner, look)
@@ -382,19 +416,28 @@ fn first_to_retry(resources: &[Realization]) -> Option<Error> {
 
 /// Returns the templates that are stamped.
 fn used(blueprint: &Blueprint, steps: &[Step]) -> Vec<Used> {
-    let template = |(index, step): (usize, &Step)| {
-        let Step::Selected { option } = step else {
-            return None;
+    let stamped = usage::stamped(blueprint, steps).into_iter();
+    stamped
+        .map(|(kind, name)| Used::Template(kind, name))
+        .collect()
+}
+
+/// Returns why resources could not be stamped.
+fn unstamped(resources: &[Realization]) -> BTreeMap<String, Unstamped> {
+    let why = |it: &Realization| {
+        let (why, retried) = match &it.outcome {
+            Outcome::Failed(Failure::Rejected { reason, .. }) => (reason.clone(), true),
+            Outcome::Failed(
+                Failure::NoTemplate(_)
+                | Failure::TemplateUnavailable(_)
+                | Failure::Stamp(_)
+                | Failure::NoSuchInput(_),
+            ) => (String::new(), false),
+            _ => return None,
         };
-        match blueprint.selected(index, *option).action {
-            Action::Stamp(name) => {
-                let kind = blueprint.resources[index].template_kind;
-                Some(Used::Template(kind, name.to_owned()))
-            }
-            Action::PassThrough(_) => None,
-        }
+        Some((it.resource.clone(), Unstamped { why, retried }))
     };
-    steps.iter().enumerate().filter_map(template).collect()
+    resources.iter().filter_map(why).collect()
 }
 
 /// Reads `Kind/name` as stamped objects carry it.

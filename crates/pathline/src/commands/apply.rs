@@ -1,6 +1,7 @@
 //! `pathline apply`: server-side apply, and then wait until it runs.
 
 mod changes;
+mod concern;
 mod objects;
 
 use std::io::{self, Write};
@@ -11,8 +12,9 @@ use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchP
 use kube::discovery::{Scope, oneshot};
 use kube::{Client, ResourceExt};
 use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::template::TemplateKind;
 use pathline_lineage::wait::Wish;
-use pathline_server::api::{ProblemDetail, ServerFile, Waited};
+use pathline_server::api::{Concerned, ProblemDetail, ServerFile, Waited};
 use serde::Serialize;
 
 pub(crate) use self::changes::Changes;
@@ -20,7 +22,7 @@ use self::objects::Manifest;
 use crate::cli::{ApplyObjectsArgs, OwnerName, ServerArgs};
 use crate::commands::wait::{self, Request};
 use crate::controller::reach;
-use crate::output::{Format, print_data, say};
+use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 use crate::settings::DATA_DIR;
 
@@ -33,6 +35,9 @@ struct Report {
     applied: Vec<Applied>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waited: Vec<Waited>,
+    /// Whom the applied blueprints and templates concern, if no owner was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concerned: Option<Concerned>,
     /// Why it is not as it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ProblemDetail>,
@@ -108,14 +113,20 @@ async fn wait_for_all(
 ) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let owners = report.owners();
-    if owners.is_empty() {
-        say("there is no workload and no deliverable among them to wait for");
+    let seen = report.seen();
+    if owners.is_empty() && seen.is_empty() {
+        say(
+            "there is no workload, no deliverable, no blueprint and no template among them to wait for",
+        );
         return Ok(Exit::Yes);
     }
     let client = crate::client::Client::find(&args.server)?;
+    if owners.is_empty() {
+        return wait_for_concerned(args, report, &client, &seen, timeout).await;
+    }
     for (owner, namespace, changes) in owners {
         let timeout = timeout.saturating_sub(begun.elapsed());
-        let request = request(args, owner, namespace, changes, timeout)?;
+        let request = request(args, (owner, namespace), changes, &seen, timeout)?;
         let ending = wait::follow(&client, &request).await?;
         report.waited.extend(ending.waited().cloned());
         wait::tell(ending, &request, args.output.format)?;
@@ -123,12 +134,28 @@ async fn wait_for_all(
     Ok(Exit::Yes)
 }
 
+/// Waits until all have been looked at whom the applied blueprints and templates concern.
+async fn wait_for_concerned(
+    args: &ApplyObjectsArgs,
+    report: &mut Report,
+    client: &crate::client::Client,
+    seen: &[String],
+    timeout: Duration,
+) -> Result<Exit, Failure> {
+    let ended = concern::follow(client, seen, timeout, &mut report.concerned).await;
+    if let (Ok(_), Some(concerned), Format::Text) = (&ended, &report.concerned, args.output.format)
+    {
+        print_text(|out| writeln!(out, "{}", concern::sum_up(concerned)))?;
+    }
+    ended
+}
+
 /// Asks for the values that were applied, and for what was named besides.
 fn request(
     args: &ApplyObjectsArgs,
-    owner: OwnerName,
-    namespace: String,
+    (owner, namespace): (OwnerName, String),
     changes: Changes,
+    seen: &[String],
     timeout: Duration,
 ) -> Result<Request, Failure> {
     changes.check()?;
@@ -141,6 +168,7 @@ fn request(
         namespace,
         wishes,
         changes: Some(changes),
+        seen: seen.to_vec(),
         live: true,
         accept_assumed: args.accept_assumed,
         timeout,
@@ -275,6 +303,33 @@ impl Report {
         };
         let last = self.applied.iter().enumerate().filter(is_last);
         last.filter_map(|(_, applied)| applied.owner()).collect()
+    }
+
+    /// Returns the blueprints and templates that were applied, as the server names them. Those of
+    /// Runnables are not waited for, which is said.
+    fn seen(&self) -> Vec<String> {
+        let is_ours = |it: &&Applied| it.api_version == pathline_blueprint::model::API_VERSION;
+        let mut seen = Vec::new();
+        for it in self.applied.iter().filter(is_ours) {
+            let Applied { kind, name, .. } = it;
+            let blueprints = OwnerKind::ALL.map(OwnerKind::blueprint_kind);
+            let templates = TemplateKind::ALL.map(TemplateKind::name);
+            if blueprints
+                .iter()
+                .chain(&templates)
+                .any(|known| known == kind)
+            {
+                seen.push(format!(
+                    "{kind}/{name}@{}",
+                    it.generation.unwrap_or_default()
+                ));
+            } else if kind == "ClusterRunTemplate" || kind == "Runnable" {
+                say(&format!(
+                    "note: {kind}/{name} is not waited for: Runnables are not owners"
+                ));
+            }
+        }
+        seen
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {

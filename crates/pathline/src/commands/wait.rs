@@ -8,9 +8,10 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use pathline_lineage::wait::Wish;
 use pathline_server::api::Waited;
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
-pub(crate) use self::ending::Ending;
+pub(crate) use self::ending::{Ending, unasked};
 use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
 use crate::client::Client;
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) wishes: Vec<Wish>,
     /// What an apply has changed, which is waited for, too.
     pub(crate) changes: Option<Changes>,
+    /// Blueprints and templates that the owner must have been looked at with, if it uses them.
+    pub(crate) seen: Vec<String>,
     pub(crate) live: bool,
     pub(crate) accept_assumed: bool,
     pub(crate) timeout: Duration,
@@ -37,6 +40,7 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
         namespace: args.namespace.clone(),
         wishes: args.wishes.clone(),
         changes: None,
+        seen: Vec::new(),
         live: args.enough.live,
         accept_assumed: args.enough.accept_assumed,
         timeout: patience(args.enough.timeout)?,
@@ -108,7 +112,8 @@ pub(crate) fn tell(ending: Ending, request: &Request, format: Format) -> Result<
     }
 }
 
-fn read(data: &str) -> Result<Waited, Failure> {
+/// Reads the data of an event.
+pub(crate) fn read<T: DeserializeOwned>(data: &str) -> Result<T, Failure> {
     serde_json::from_str(data).map_err(|_| {
         Failure::new("the server tells something that this version does not understand")
             .with_hint("use the `pathline` of the version that runs there")
@@ -126,6 +131,7 @@ impl Request {
         let wishes = self.wishes.iter().map(|wish| ("for", wish.to_string()));
         let mut query: Vec<_> = wishes.collect();
         query.extend(self.changes.iter().flat_map(Changes::query));
+        query.extend(self.seen.iter().map(|it| ("seen", it.clone())));
         if self.live {
             query.push(("live", "true".to_owned()));
         }

@@ -23,6 +23,7 @@ mod schemathesis;
 mod site;
 mod story;
 mod template;
+mod templates;
 mod token;
 mod up;
 mod usage;

@@ -7,10 +7,10 @@ use pathline_lineage::{Evidence, Kind, Origin};
 use serde_json::json;
 
 use super::{
-    Artifact, ArtifactEntry, Carrier, Change, Contains, CreatedToken, Derivation, Edge, Made,
-    MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef,
-    OwnerSummary, PathStep, Position, Ready, RevisionState, TemplateVersion, Token, TokenList, Use,
-    WaitState, Waited,
+    Artifact, ArtifactEntry, Carrier, Change, Concerned, ConcernedOwner, Contains, CreatedToken,
+    Derivation, Edge, Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner,
+    OwnerInput, OwnerPage, OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState,
+    TemplateVersion, Token, TokenList, Use, WaitState, Waited,
 };
 
 pub(crate) fn owner_page() -> OwnerPage {
@@ -287,4 +287,17 @@ pub(crate) fn waited() -> Waited {
         mend: Vec::new(),
         notes: Vec::new(),
     }
+}
+
+/// A template concerns two workloads, of which one has been looked at with it.
+pub(crate) fn concerned() -> Concerned {
+    let owner = |name: &str, missing: &[&str]| ConcernedOwner {
+        kind: "workload".to_owned(),
+        namespace: "dev".to_owned(),
+        name: name.to_owned(),
+        missing: missing.iter().map(|&it| it.to_owned()).collect(),
+        failed: Vec::new(),
+    };
+    let missing = "generation 2 of ClusterTemplate/run has not been looked at yet, only 1";
+    Concerned::of(vec![owner("shop", &[missing]), owner("web", &[])])
 }

@@ -153,6 +153,19 @@ impl Waited {
         waited
     }
 
+    /// Says that the owner was not looked at with all that it should have been.
+    pub(crate) fn not_seen(
+        asked: impl Iterator<Item = String>,
+        id: String,
+        generation: i64,
+        missing: &[String],
+    ) -> Self {
+        Self {
+            generation,
+            ..Self::not_there(asked, id, &missing.join("; "))
+        }
+    }
+
     /// Says that the owner is not there yet.
     pub(crate) fn not_there(
         asked: impl Iterator<Item = String>,

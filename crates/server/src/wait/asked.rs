@@ -7,6 +7,7 @@ use pathline_lineage::wait::{Applied, Options, Setting, Waiter, Wish};
 use utoipa::IntoParams;
 
 use super::id::{self, WaitId};
+use crate::concern::Named;
 use crate::refusal::Refusal;
 
 /// The most things one may wait for at once.
@@ -37,6 +38,10 @@ pub(crate) struct Asked {
     /// The uid of the owner that was applied: another one of that name is not it.
     #[param(required = false, max_length = 128)]
     uid: Option<String>,
+    /// A blueprint or template that the owner must have been looked at with, if it uses it or did:
+    /// `KIND/NAME@GENERATION`; repeat it for more. A resource that can't be stamped has failed then.
+    #[param(value_type = Vec<String>, required = false, example = json!(["ClusterTemplate/run@2"]))]
+    seen: Vec<Named>,
     /// To have arrived is not enough: it has to run.
     #[param(required = false)]
     live: bool,
@@ -59,6 +64,7 @@ impl Asked {
             removed: Vec::new(),
             generation: None,
             uid: None,
+            seen: Vec::new(),
             live: false,
             accept_assumed: false,
             timeout: 30,
@@ -68,7 +74,7 @@ impl Asked {
             asked.take(name, value)?;
         }
         let many = asked.wishes.len() + asked.applied.len() + asked.removed.len();
-        if many > MAX_ASKED {
+        if many > MAX_ASKED || asked.seen.len() > MAX_ASKED {
             let message = format!("for: at most {MAX_ASKED} can be waited for at once");
             return Err(Refusal::bad_request(message));
         }
@@ -84,6 +90,7 @@ impl Asked {
             "applied" => self.applied.push(setting(value)?),
             "removed" => self.removed.push(input(value)?),
             "generation" => self.generation = Some(generation(value)?),
+            "seen" => self.seen.push(named(value)?),
             "uid" => self.uid = Some(value.to_owned()),
             "live" => self.live = flag(name, value)?,
             "acceptAssumed" => self.accept_assumed = flag(name, value)?,
@@ -91,7 +98,7 @@ impl Asked {
             other => {
                 return Err(Refusal::bad_request(format!(
                     "there is no parameter `{other}`; there are for, applied, removed, generation, uid, \
-                     live, acceptAssumed and timeout"
+                     seen, live, acceptAssumed and timeout"
                 )));
             }
         }
@@ -119,7 +126,15 @@ impl Asked {
             let (applied, removed) = (self.applied.clone(), self.removed.clone());
             waiter = waiter.with_applied(Applied::new(applied, removed));
         }
+        if !self.seen.is_empty() {
+            waiter = waiter.with_stamping();
+        }
         (waiter, since)
+    }
+
+    /// Returns the blueprints and templates that the owner must have been looked at with.
+    pub(super) fn seen(&self) -> &[Named] {
+        &self.seen
     }
 
     /// Tells whether something was applied or removed that is waited for.
@@ -174,6 +189,11 @@ fn wish(text: &str) -> Result<Wish, Refusal> {
     read.map_err(|error| Refusal::bad_request(format!("for: {error}")))
 }
 
+pub(crate) fn named(text: &str) -> Result<Named, Refusal> {
+    let read = text.parse();
+    read.map_err(|error| Refusal::bad_request(format!("seen: {error}")))
+}
+
 fn setting(text: &str) -> Result<Setting, Refusal> {
     let read = text.parse();
     read.map_err(|error| Refusal::bad_request(format!("applied: {error}")))
@@ -202,7 +222,7 @@ fn flag(name: &str, value: &str) -> Result<bool, Refusal> {
     }
 }
 
-fn seconds(value: &str) -> Result<u64, Refusal> {
+pub(crate) fn seconds(value: &str) -> Result<u64, Refusal> {
     let read = value.parse().ok().filter(|seconds| *seconds <= LONGEST);
     read.ok_or_else(|| {
         let message = format!("timeout: a number of seconds from 0 to {LONGEST} is expected");

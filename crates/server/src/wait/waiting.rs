@@ -8,6 +8,7 @@ use pathline_lineage::Track;
 use pathline_lineage::wait::Waiter;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use super::Following;
 use super::asked::Asked;
 use super::id::{self, WaitId};
 use super::owner_watch::Shown;
@@ -15,6 +16,7 @@ use super::replaced;
 use crate::Doors;
 use crate::api::Waited;
 use crate::auth::{Caller, Stay};
+use crate::concern::Catalogue;
 use crate::names::OwnerName;
 use crate::owners::{self, Found};
 use crate::refusal::Refusal;
@@ -30,6 +32,8 @@ pub(super) struct Waiting {
     /// Shows whether the owner is there, until something is recorded of it.
     cluster: Option<watch::Receiver<Shown>>,
     told: Option<Waited>,
+    /// Whether the owner was looked at with what it should have been.
+    has_seen: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -87,6 +91,7 @@ impl Waiting {
             owner: Awaited::Gone,
             cluster: None,
             told: None,
+            has_seen: false,
             _room: room,
         };
         waiting.begin().await?;
@@ -159,22 +164,6 @@ impl Waiting {
 
     fn ledger(&self) -> Result<&Ledger, Refusal> {
         self.doors.ledger()
-    }
-
-    /// Returns what can be said as soon as it is something new; a refusal ends the waiting.
-    pub(super) async fn next(&mut self) -> Result<Waited, Refusal> {
-        loop {
-            self.stay.check().await?;
-            Box::pin(self.look_at_cluster()).await?;
-            let waited = self.look().await?;
-            if self.told.as_ref() != Some(&waited) {
-                self.told = Some(waited.clone());
-                return Ok(waited);
-            }
-            if !self.disturbed().await {
-                return Err(Refusal::unavailable("the ledger is closed"));
-            }
-        }
     }
 
     /// Waits until there may be something new. Tells whether one can go on at all.
@@ -260,15 +249,35 @@ impl Waiting {
         if let Some(set_again) = self.set_again(&track).await? {
             return Ok(set_again);
         }
+        let missing = Box::pin(self.unseen(&track)).await?;
+        let (asked, id) = (self.asked.asked(), self.id());
         let Awaited::Present(present) = &mut self.owner else {
             return Ok(self.gone());
         };
+        if !is_early && !missing.is_empty() {
+            return Ok(Waited::not_seen(asked, id, present.generation, &missing));
+        }
         let waited = if is_early {
             present.look_at(&unseen())
         } else {
             present.look_at(&track)
         };
         Box::pin(self.say_who(waited)).await
+    }
+
+    /// Says which blueprints and templates the owner was not looked at with yet.
+    async fn unseen(&mut self, track: &Track) -> Result<Vec<String>, Refusal> {
+        if self.has_seen || self.asked.seen().is_empty() {
+            return Ok(Vec::new());
+        }
+        let object = owners::get_if_there(&self.doors, self.kind, &self.name).await?;
+        let Some(object) = object else {
+            return Ok(Vec::new());
+        };
+        let catalogue = Catalogue::load(self.doors.cluster()?).await?;
+        let missing = catalogue.unseen(self.kind, &object, self.asked.seen(), Some(track));
+        self.has_seen = missing.is_empty();
+        Ok(missing)
     }
 
     /// Says that somebody has set again what an apply removed, where the tracks can't tell.
@@ -349,6 +358,26 @@ impl Waiting {
         match &self.owner {
             Awaited::Present(present) => present.id(),
             Awaited::Absent(_) | Awaited::Gone => self.asked.id(),
+        }
+    }
+}
+
+impl Following for Waiting {
+    type Told = Waited;
+
+    /// Returns what can be said as soon as it is something new; a refusal ends the waiting.
+    async fn next(&mut self) -> Result<Waited, Refusal> {
+        loop {
+            self.stay.check().await?;
+            Box::pin(self.look_at_cluster()).await?;
+            let waited = self.look().await?;
+            if self.told.as_ref() != Some(&waited) {
+                self.told = Some(waited.clone());
+                return Ok(waited);
+            }
+            if !self.disturbed().await {
+                return Err(Refusal::unavailable("the ledger is closed"));
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How waiting ended, in words and as an exit code.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use pathline_server::api::{WaitState, Waited};
@@ -54,7 +55,7 @@ impl Ending {
     /// Returns why it has not happened, with the exit code; none if it has.
     pub(crate) fn failure(self, request: &Request) -> Option<Failure> {
         match self {
-            Self::Unasked(trouble) => Some(unasked(request, trouble)),
+            Self::Unasked(trouble) => Some(unasked(request.timeout, trouble)),
             Self::TimedOut(last) => Some(late(request, last.as_ref())),
             Self::Decided(waited) => match waited.state {
                 WaitState::Holds => None,
@@ -66,17 +67,14 @@ impl Ending {
     }
 }
 
-fn unasked(request: &Request, trouble: Option<ClientError>) -> Failure {
-    let time = time_of(request);
+/// Says that nobody could be asked until time was up.
+pub(crate) fn unasked(timeout: Duration, trouble: Option<ClientError>) -> Failure {
+    let time = SignedDuration::try_from(timeout).unwrap_or(SignedDuration::MAX);
     let message = format!("for the rest of {time:#} nobody could be asked");
     match trouble {
         Some(trouble) => Failure::from(trouble).within(message),
         None => Failure::new(message).with_exit(Exit::Unknown),
     }
-}
-
-fn time_of(request: &Request) -> SignedDuration {
-    SignedDuration::try_from(request.timeout).unwrap_or(SignedDuration::MAX)
 }
 
 fn never(waited: &Waited) -> Failure {
@@ -99,7 +97,7 @@ fn unproven(waited: &Waited) -> Failure {
 }
 
 fn late(request: &Request, last: Option<&Waited>) -> Failure {
-    let time = time_of(request);
+    let time = SignedDuration::try_from(request.timeout).unwrap_or(SignedDuration::MAX);
     let positions = last.map(|waited| waited.positions.as_slice());
     let unmet = positions.unwrap_or_default().iter();
     let unmet = unmet.filter(|position| !position.missing.is_empty());
@@ -114,8 +112,6 @@ fn late(request: &Request, last: Option<&Waited>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use pathline_server::api::{Impossible, Mend, Position};
 
     use super::*;
@@ -126,6 +122,7 @@ mod tests {
             namespace: "default".to_owned(),
             wishes: vec!["param:debug=on".parse().unwrap()],
             changes: None,
+            seen: Vec::new(),
             live: true,
             accept_assumed: false,
             timeout: Duration::from_secs(90),

@@ -92,6 +92,7 @@ fn request(commit: &Commit, timeout: Duration) -> Request {
         namespace: NAMESPACE.to_owned(),
         wishes: vec![Wish::Source(short(&commit.id).to_owned())],
         changes: None,
+        seen: Vec::new(),
         live: true,
         accept_assumed: false,
         timeout,
