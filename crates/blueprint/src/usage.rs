@@ -65,3 +65,46 @@ pub fn stamped(blueprint: &Blueprint, steps: &[Step]) -> Vec<(TemplateKind, Stri
     };
     steps.iter().enumerate().filter_map(template).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::ClusterSupplyChain;
+
+    fn mk_blueprint() -> Blueprint {
+        let option = |name: &str, value: &str| {
+            let field = json!({"key": "spec.kind", "operator": "In", "values": [value]});
+            json!({"name": name, "selector": {"matchFields": [field]}})
+        };
+        let template =
+            json!({"kind": "ClusterTemplate", "options": [option("one", "a"), option("two", "b")]});
+        let chain = json!({
+            "metadata": {"name": "web"},
+            "spec": {"selector": {"path": "web"}, "resources": [{"name": "run", "templateRef": template}]},
+        });
+        let chain: ClusterSupplyChain = serde_json::from_value(chain).expect("a supply chain");
+        chain.into()
+    }
+
+    fn used(there: &[&str]) -> Vec<(String, i64)> {
+        let owner =
+            json!({"metadata": {"name": "a", "labels": {"path": "web"}}, "spec": {"kind": "a"}});
+        let owner = Owner::read(OwnerKind::Workload, owner).expect("an owner");
+        let blueprint = mk_blueprint();
+        let plan = Plan::new(&blueprint).ok();
+        let template = |_, name: &str| there.contains(&name).then_some(7);
+        let used = of_owner(&owner, &blueprint, plan.as_ref(), Some(3), template);
+        used.into_iter().collect()
+    }
+
+    #[test]
+    fn owner_uses_what_is_stamped_for_it_or_all_that_is_named_while_something_is_missing() {
+        let pair = |key: &str, generation| (key.to_owned(), generation);
+        let chain = pair("ClusterSupplyChain/web", 3);
+        let one = pair("ClusterTemplate/one", 7);
+        assert_eq!(used(&["one", "two"]), [chain.clone(), one.clone()]);
+        assert_eq!(used(&["one"]), [chain, one, pair("ClusterTemplate/two", 0)]);
+    }
+}

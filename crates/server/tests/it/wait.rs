@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use pathline_blueprint::model::Workload;
-use pathline_ledger::Scope;
-use pathline_lineage::Artifact;
+use pathline_ledger::{Change, Scope};
+use pathline_lineage::{Artifact, Unstamped};
 use pathline_server::api::{WaitState, Waited};
 use pathline_server::{Doors, app};
 use serde_json::{Value, json};
@@ -434,4 +434,80 @@ async fn what_was_applied_is_waited_for_as_it_was_applied() {
     assert_eq!(early.state, WaitState::Waiting, "nobody has looked at that");
     let other = wait("applied=param:debug=%22on%22&uid=another").await;
     assert_eq!(other.never.map(|it| it.reason).as_deref(), Some("gone"));
+}
+
+/// Records that the last look used these, and could not stamp some.
+async fn record_used(scene: &Scene, used: &[(&str, i64)], unstamped: &[(&str, bool)]) {
+    let mut track = story::record(&scene.world.ledger, &scene.uid).await;
+    let used = used.iter().map(|(key, it)| ((*key).to_owned(), *it));
+    track.used = used.collect();
+    let unstamped = unstamped.iter().map(|(name, retried)| {
+        let why = "it is broken".to_owned();
+        let retried = *retried;
+        ((*name).to_owned(), Unstamped { why, retried })
+    });
+    track.unstamped = unstamped.collect();
+    let owner = story::owner(&scene.uid);
+    let change = Change {
+        owner: &owner,
+        track: &track,
+        derivations: &[],
+        arrivals: &[],
+        time: Timestamp::now(),
+    };
+    let recorded = scene.world.ledger.record(&change).await;
+    recorded.expect("it is recorded");
+}
+
+#[tokio::test]
+async fn whom_a_template_concerns_is_waited_for_until_it_was_looked_at_with_it() {
+    let scene = Scene::new().await;
+    let concerned = async |query: &str| {
+        let path = format!("/concerned?{query}");
+        scene.world.get(&path, &scene.token).await
+    };
+    for query in [
+        "",
+        "seen=run@1",
+        "seen=Pod/run@1",
+        "colour=red",
+        "seen=ClusterTemplate/run@1&timeout=x",
+    ] {
+        assert_eq!(
+            concerned(query).await.status,
+            StatusCode::BAD_REQUEST,
+            "{query}"
+        );
+    }
+    let nobody = concerned("seen=ClusterTemplate/run@2").await;
+    assert_eq!(nobody.body, json!({"state": "holds", "owners": []}));
+
+    // It has used the template, and no blueprint lets it do so any more.
+    let run = [("ClusterTemplate/run", 1)];
+    record_used(&scene, &run, &[]).await;
+    let waiting = concerned("seen=ClusterTemplate/run@2&timeout=0").await;
+    assert_eq!(waiting.body["state"], "waiting", "{waiting:?}");
+    assert_eq!(waiting.body["owners"][0]["name"], "web");
+    let query = "seen=ClusterTemplate/run@2&timeout=600";
+    let (answer, ()) = tokio::join!(concerned(query), record_used(&scene, &[], &[]));
+    assert_eq!(answer.body["state"], "holds", "{answer:?}");
+}
+
+#[tokio::test]
+async fn resource_that_cannot_be_stamped_has_failed_for_who_names_a_template() {
+    let scene = Scene::new().await;
+    let query = "for=param:debug=on&seen=ClusterTemplate/run@2&timeout=0";
+    record_used(&scene, &[], &[("image-builder", true)]).await;
+    let waited = read(&scene.wait(query).await);
+    assert_eq!(waited.state, WaitState::Waiting, "it is tried again");
+    record_used(&scene, &[], &[("image-builder", false)]).await;
+    let never = read(&scene.wait(query).await).never.expect("it failed");
+    assert_eq!(never.reason, "failed");
+    assert!(never.message.contains("it is broken"), "{}", never.message);
+    let plain = read(&scene.wait("for=param:debug=on&timeout=0").await);
+    assert_eq!(
+        plain.state,
+        WaitState::Holds,
+        "others ask for the value alone"
+    );
 }
