@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Client;
 use kube::api::DynamicObject;
 use pathline_blueprint::account::Account;
-use pathline_blueprint::blueprint::Blueprint;
+use pathline_blueprint::blueprint::{Blueprint, Resource};
 use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
 use pathline_blueprint::owner::{Owner, OwnerKind};
@@ -100,6 +100,9 @@ impl Pass<'_> {
         let listed = listed.expect("the blueprint was chosen from these");
         let blueprint = &listed.blueprint;
         self.status.name_blueprint(&blueprint.name);
+        let key = Key::new(&self.owner.namespace, &self.owner.name);
+        let wakeups = &self.this.context.wakeups;
+        wakeups.note(self.owner.kind, &key, named(blueprint));
         self.used = self.uses(listed);
         let readiness = self.this.context.catalogue.judge(listed);
         let not_ready = readiness
@@ -110,9 +113,9 @@ impl Pass<'_> {
             return self.without_templates(blueprint).await;
         }
         let account = Account::of(self.owner, blueprint);
-        let key = Key::new(&self.owner.namespace, &self.owner.name);
-        let used = vec![Used::Account(account.clone())];
-        self.this.context.wakeups.note(self.owner.kind, &key, used);
+        let mut used = named(blueprint);
+        used.push(Used::Account(account.clone()));
+        wakeups.note(self.owner.kind, &key, used);
         let client = match self.client(&account).await {
             Ok(client) => client,
             Err(error) => {
@@ -412,6 +415,15 @@ fn first_to_retry(resources: &[Realization]) -> Option<Error> {
             }
             _ => None,
         })
+}
+
+/// Returns the templates that a blueprint names: an owner that can't be stamped waits for any of them.
+fn named(blueprint: &Blueprint) -> Vec<Used> {
+    let templates = blueprint.templates();
+    let template = |(resource, name): (&Resource, &str)| {
+        Used::Template(resource.template_kind, name.to_owned())
+    };
+    templates.map(template).collect()
 }
 
 /// Returns the templates that are stamped.

@@ -146,6 +146,19 @@ fn point_10_a_blueprint_that_takes_an_owner_over_is_waited_for_and_nobody_else()
     assert_eq!(code, Some(0), "{stderr}");
     assert!(out.contains("no workload and no deliverable uses"), "{out}");
 
+    // One that names a template that is not there is said to be so, and a change of the other is seen.
+    let missing = chain("run", "{path: run}", "run").replace(
+        "resources: [",
+        "resources: [{name: no, templateRef: {kind: ClusterTemplate, name: no}}, ",
+    );
+    let (code, _, stderr) = apply(&instance, &missing)?;
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("workload default/debug: "), "{stderr}");
+    let (code, _, stderr) = apply(&instance, &template("fine", 1))?;
+    assert_eq!(code, Some(1), "it is still not there: {stderr}");
+    let (code, _, stderr) = apply(&instance, &chain("run", "{path: run}", "run"))?;
+    assert_eq!(code, Some(0), "{stderr}");
+
     // One that gives the owner up, and one that takes it over with a template that is broken for it.
     let broken = template("$(params.nothing)$", 0).replace("name: run}", "name: broken}");
     let taken = [
