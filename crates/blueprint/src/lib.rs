@@ -36,6 +36,7 @@ pub mod selector;
 pub mod shape;
 pub mod stamp;
 pub mod template;
+pub mod usage;
 
 mod evaluate;
 mod go;

@@ -148,6 +148,23 @@ impl Owner {
         values
     }
 
+    /// Returns what the owner says itself, by the names that inputs have: its params (`param:debug`),
+    /// and the fields of its spec, its labels and its annotations (`field:spec.source.git.url`).
+    pub fn said(&self) -> BTreeMap<String, Value> {
+        let spec = FieldPath::default().field("spec");
+        let metadata = FieldPath::default().field("metadata");
+        let roots = ["labels", "annotations"].map(|name| metadata.field(name));
+        let roots = [&roots[..], std::slice::from_ref(&spec)].concat();
+        let left_out = ["params", "serviceAccountName"].map(|name| spec.field(name));
+        let fields = self.values_at(&roots).into_iter();
+        let fields =
+            fields.filter(|(field, _)| !roots.contains(field) && !left_out.contains(field));
+        let fields = fields.map(|(field, value)| (format!("field:{field}"), value));
+        let params = self.params.iter();
+        let params = params.map(|it| (format!("param:{}", it.name), it.value.clone()));
+        fields.chain(params).collect()
+    }
+
     /// Returns the reference that stamped objects carry, so that they go when the owner goes.
     pub(crate) fn reference(&self) -> Value {
         serde_json::json!({

@@ -200,8 +200,9 @@ impl Catalogue {
         new: Option<&Read<Listed>>,
     ) {
         self.changes.send_modify(|count| *count += 1);
+        let is_seen = generation_of(old) == generation_of(new);
         let (old, new) = (rules_of(old), rules_of(new));
-        if old != new {
+        if old != new || !is_seen {
             let rules: Vec<&Blueprint> = old.into_iter().chain(new).collect();
             wake_selected(wakeups, kind, &rules);
         }
@@ -226,6 +227,10 @@ impl Catalogue {
 fn rules_of(read: Option<&Read<Listed>>) -> Option<&Blueprint> {
     read.and_then(|read| read.as_ref().ok())
         .map(|listed| &listed.blueprint)
+}
+
+fn generation_of(read: Option<&Read<Listed>>) -> Option<i64> {
+    read?.as_ref().ok()?.generation
 }
 
 /// Wakes the owners that one of the blueprints selects, or would if its selector were right.

@@ -51,6 +51,22 @@ impl Ledger {
         Ok(row.map(OwnerRef::from))
     }
 
+    /// Tells whether anything was ever recorded of an owner of this name, be it gone or not.
+    pub async fn knows_owner(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<bool, Error> {
+        let asked =
+            sql("select id from owner where kind = $1 and namespace = $2 and name = $3 limit 1")
+                .bind(kind)
+                .bind(namespace)
+                .bind(name);
+        let row: Option<(i64,)> = self.database().reader().await?.first(asked).await?;
+        Ok(row.is_some())
+    }
+
     /// Returns all owners of a kind that are not gone, by namespace and name.
     pub async fn owners(&self, kind: &str) -> Result<Vec<OwnerRef>, Error> {
         let asked = sql_of_parts(&[

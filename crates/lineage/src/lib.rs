@@ -47,7 +47,7 @@ pub use self::snapshot::{Health, Snapshot};
 pub use self::stamp::{Applied, Inputs, InputsId, Stamp, Template};
 pub use self::state::{NotOnPath, State};
 pub use self::tracing::{Tracing, Trust};
-pub use self::track::{Live, Retiring, Track};
+pub use self::track::{Live, Retiring, Track, Unstamped};
 pub use self::written::Written;
 
 #[cfg(test)]

@@ -57,6 +57,22 @@ pub struct Track {
     /// The generation of the owner, if it is live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_generation: Option<i64>,
+    /// The blueprint and the templates that the last look used, as `Kind/name`, with their
+    /// generations; 0 for a template that is named and not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub used: BTreeMap<String, i64>,
+    /// Why resources could not be stamped at the last look, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unstamped: BTreeMap<String, Unstamped>,
+}
+
+/// Why a resource could not be stamped: what is there of it was stamped before.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Unstamped {
+    /// The reason, for people.
+    pub why: String,
+    /// Whether it is tried again although nothing changes, as when the cluster refuses the object.
+    pub retried: bool,
 }
 
 /// An object that nothing stamps any more.

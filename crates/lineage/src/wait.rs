@@ -7,16 +7,19 @@
 //! Read on in this order: `wish` (what can be asked), `asked` (what that means on a path), `judging`
 //! (the rules), `verdict` (the answers, and what they tell people).
 
+mod applied;
 mod asked;
 mod contradiction;
 mod judging;
 mod settled;
+mod stamping;
 mod verdict;
 mod way;
 mod wish;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::applied::{Applied, NotASetting, Setting};
 pub use self::contradiction::check;
 pub use self::verdict::{AtWork, Mend, Never, Position, Verdict};
 pub use self::wish::{NotAWish, Wish};
@@ -47,6 +50,10 @@ pub struct Waiter {
     options: Options,
     /// Which of the wishes something on the path carried at an earlier look.
     carried: Vec<bool>,
+    /// What an apply has changed that is waited for, too.
+    applied: Option<Applied>,
+    /// Whether every resource has to be stamped.
+    stamped: bool,
 }
 
 /// Judges wishes on one state.
@@ -64,7 +71,31 @@ impl Waiter {
             carried: vec![false; wishes.len()],
             wishes,
             options,
+            applied: None,
+            stamped: false,
         }
+    }
+
+    /// Waits for what an apply has changed, too.
+    #[must_use]
+    pub fn with_applied(mut self, applied: Applied) -> Self {
+        self.applied = Some(applied);
+        self
+    }
+
+    /// Waits for every resource on the path to be stamped, too; one that can't be has failed.
+    #[must_use]
+    pub fn with_stamping(mut self) -> Self {
+        self.stamped = true;
+        self
+    }
+
+    /// Tells whether only the owner itself can say if what an apply removed is still not there: the
+    /// generation that the apply made was never looked at.
+    pub fn is_unsure_of_removed(&self, track: &Track) -> bool {
+        let since = self.options.since_generation;
+        let applied = self.applied.as_ref();
+        applied.is_some_and(|it| it.is_unsure(track, since))
     }
 
     /// Goes on from what an earlier one had learned, by its [`Waiter::carried`].
@@ -101,15 +132,22 @@ impl Waiter {
             *carried |= asked.is_carried(track);
             verdict = verdict.and(judging.judge(wish, &asked));
         }
+        if let Some(applied) = &mut self.applied {
+            verdict = verdict.and(applied.look(track, self.options));
+        }
+        if self.stamped {
+            verdict = stamping::judge(track).and(verdict);
+        }
         verdict
     }
 
     /// Returns what people should know about what they wait for.
     pub fn notes(&self, track: &Track) -> Vec<String> {
         let current = self.wishes.contains(&Wish::Current);
+        let applied = self.applied.as_ref();
         let names_source = self.wishes.iter().any(|it| matches!(it, Wish::Source(_)));
         let finders = track.state.finders(Kind::Source);
-        let follows = current && !names_source && !finders.is_empty();
+        let follows = (current || applied.is_some()) && !names_source && !finders.is_empty();
         let moving = follows.then(|| {
             let finders = finders.join(", ");
             format!("the source is not fixed (`{finders}` finds its revision): `current` does not wait for a commit; add --for source=REV to wait for one")
@@ -121,7 +159,8 @@ impl Waiter {
                 it.name
             )
         });
-        moving.into_iter().chain(unused).collect()
+        let idle = applied.map(|it| it.notes(track)).unwrap_or_default();
+        moving.into_iter().chain(unused).chain(idle).collect()
     }
 
     fn is_early(&self, track: &Track) -> Option<Verdict> {
@@ -131,7 +170,10 @@ impl Waiter {
         (!looked).then(|| {
             let said = format!("generation {since} of the owner has not been looked at yet");
             let wait = |wish: &Wish| Position::unknown(wish, said.clone());
-            Verdict::Waiting(self.wishes.iter().map(wait).collect())
+            let applied = self.applied.as_ref().map(Applied::wishes);
+            let applied = applied.unwrap_or_default();
+            let all = self.wishes.iter().chain(&applied);
+            Verdict::Waiting(all.map(wait).collect())
         })
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Client {
     url: Url,
     token_from: String,
     data_dir: Option<PathBuf>,
+    /// How it was found, to find it again.
+    args: Box<ServerArgs>,
 }
 
 impl Client {
@@ -71,7 +73,13 @@ impl Client {
             url,
             token_from,
             data_dir,
+            args: Box::new(args.clone()),
         })
+    }
+
+    /// Finds the Pathline anew: one that was started again may have another address.
+    fn find_again(&self) -> Result<Self, ClientError> {
+        Self::find(&self.args)
     }
 
     /// Asks for what is at `path`, whose segments are encoded as needed.
@@ -108,17 +116,21 @@ impl Client {
 
     /// Follows the events at `path`, also across restarts of the server.
     pub(crate) fn events(&self, path: &[&str], query: &[(&str, &str)]) -> Events {
-        Events::new(self.clone(), self.address(path, query))
+        let path = path.iter().map(|&it| it.to_owned());
+        let query = query.iter();
+        let query = query.map(|&(key, value)| (key.to_owned(), value.to_owned()));
+        Events::new(self.clone(), path.collect(), query.collect())
     }
 
     /// Returns the address of what is asked for.
-    fn address(&self, path: &[&str], query: &[(&str, &str)]) -> Url {
+    fn address<T: AsRef<str>>(&self, path: &[T], query: &[(T, T)]) -> Url {
         let mut url = self.url.clone();
         url.path_segments_mut()
             .expect("an address of http has segments")
             .pop_if_empty()
             .extend(path);
         if !query.is_empty() {
+            let query = query.iter().map(|(key, value)| (key, value));
             url.query_pairs_mut().extend_pairs(query);
         }
         url

@@ -24,23 +24,23 @@ mod webhook;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-
 use crate::cli::Cli;
+use crate::output::{Format, print_problem};
 use crate::report::{Exit, Failure};
 
 /// How long blocking work, such as a write to a slow disk, may hold up the exit.
 const LAST_BREATH: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return answer_without_running(&error),
+    let (cli, format) = match cli::read(std::env::args_os().collect()) {
+        Ok(read) => read,
+        Err((error, format)) => return answer_without_running(&error, format),
     };
     match run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             failure.print();
+            print_problem(format, &failure.problem());
             failure.exit().into()
         }
     }
@@ -56,10 +56,15 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
 }
 
 /// Prints help, the version or what is wrong with the arguments.
-fn answer_without_running(answer: &clap::Error) -> ExitCode {
+fn answer_without_running(answer: &clap::Error, format: Format) -> ExitCode {
     // A reader who has seen enough and closed the pipe is no failure.
     let _ = answer.print();
     if answer.use_stderr() {
+        let said = answer.to_string();
+        let first = said.split("\n\n").next().unwrap_or_default();
+        let first = first.strip_prefix("error: ").unwrap_or(first).trim_end();
+        let failure = Failure::new(first).with_exit(Exit::Usage);
+        print_problem(format, &failure.problem());
         Exit::Usage.into()
     } else {
         Exit::Yes.into()

@@ -1,9 +1,14 @@
 //! What goes to stdout (data) and to stderr (everything else).
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
+use pathline_server::api::Problem;
 use serde::Serialize;
+
+/// Whether stdout holds something already: a second document would make both unreadable.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// The form in which a command prints its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -23,6 +28,7 @@ pub(crate) fn print_data<T: Serialize>(
     data: &T,
     text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     let mut out = anstream::stdout().lock();
     let written = match format {
         Format::Text => text(&mut out),
@@ -30,6 +36,14 @@ pub(crate) fn print_data<T: Serialize>(
         Format::Yaml => write!(out, "{}", serde_saphyr::to_string(data)?),
     };
     Ok(tolerate_closed_pipe(written.and_then(|()| out.flush()))?)
+}
+
+/// Prints why there is no data, in the form in which the data would have come, unless there was some.
+pub(crate) fn print_problem(format: Format, problem: &Problem) {
+    if format != Format::Text && !HAS_PRINTED.load(Ordering::Relaxed) {
+        // When stdout is gone there is nobody left to tell; stderr has it in words.
+        let _ = print_data(format, problem, |_| Ok(()));
+    }
 }
 
 /// Prints text for people that has no other form; colours are for terminals.
@@ -40,6 +54,7 @@ pub(crate) fn print_text(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 
 /// Prints text that is data in itself, such as a completion script.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     let mut out = io::stdout().lock();
     tolerate_closed_pipe(out.write_all(bytes).and_then(|()| out.flush()))
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use pathline_server::api::{Problem, ProblemDetail};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -23,6 +24,18 @@ pub(crate) enum Exit {
     TimedOut = 124,
 }
 
+impl Exit {
+    /// Returns the word by which programs know errors that have none of their own.
+    fn code(self) -> &'static str {
+        match self {
+            Self::Yes | Self::No => "failed",
+            Self::Usage => "bad-request",
+            Self::Unknown => "unavailable",
+            Self::TimedOut => "timed-out",
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
@@ -33,6 +46,11 @@ impl From<Exit> for ExitCode {
 pub(crate) trait Hint: std::error::Error {
     /// Returns what to try next, if there is something.
     fn hint(&self) -> Option<String>;
+
+    /// Returns the word for programs, where REST has one for it; see [`Exit::code`].
+    fn code(&self) -> Option<&str> {
+        None
+    }
 
     /// Returns the exit code this error ends the process with.
     fn exit(&self) -> Exit {
@@ -46,6 +64,7 @@ pub(crate) struct Failure {
     error: anyhow::Error,
     hint: Option<String>,
     exit: Exit,
+    code: Option<String>,
 }
 
 impl Failure {
@@ -63,6 +82,30 @@ impl Failure {
     /// Sets the exit code.
     pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
         self.exit = exit;
+        self
+    }
+
+    /// Sets the word for programs; without, the exit code says it.
+    pub(crate) fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// Returns the same for programs, as REST says it.
+    pub(crate) fn problem(&self) -> Problem {
+        let code = self.code.clone();
+        Problem {
+            error: ProblemDetail {
+                code: code.unwrap_or_else(|| self.exit.code().to_owned()),
+                message: format!("{:#}", self.error),
+                hint: self.hint.clone(),
+            },
+        }
+    }
+
+    /// Says what was being done; what is known so far becomes its cause.
+    pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
+        self.error = self.error.context(doing.into());
         self
     }
 
@@ -91,10 +134,12 @@ impl Failure {
 impl<E: Hint + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         let (hint, exit) = (error.hint(), error.exit());
+        let code = error.code().map(str::to_owned);
         Self {
             error: error.into(),
             hint,
             exit,
+            code,
         }
     }
 }
@@ -105,6 +150,7 @@ impl From<anyhow::Error> for Failure {
             error,
             hint: None,
             exit: Exit::No,
+            code: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod artifact;
 mod change;
+mod concern;
 pub(crate) mod example;
 mod files;
 mod input;
@@ -20,6 +21,7 @@ mod wait;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
 pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
+pub use self::concern::{Concerned, ConcernedOwner};
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};
 pub use self::made::{Derivation, Made, TemplateVersion};
@@ -29,4 +31,4 @@ pub use self::path::{ObjectName, PathStep, Ready};
 pub use self::problem::{Problem, ProblemDetail};
 pub use self::running::{ContainerPort, RunningContainer, RunningObject};
 pub use self::token::{CreatedToken, NewToken, Token, TokenList};
-pub use self::wait::{AtWork, Impossible, Mend, Position, WaitState, Waited};
+pub use self::wait::{AtWork, Impossible, Mend, Position, ReplacedBy, WaitState, Waited};

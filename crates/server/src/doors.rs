@@ -10,6 +10,7 @@ use crate::auth::Usage;
 use crate::health::Readiness;
 use crate::metrics::Metrics;
 use crate::refusal::Refusal;
+use crate::wait::OwnerWatches;
 
 /// How many may follow `/stream` at the same time.
 const FOLLOWERS: usize = 256;
@@ -26,6 +27,7 @@ pub struct Doors {
     usage: Usage,
     followers: Arc<Semaphore>,
     waiters: Arc<Semaphore>,
+    owner_watches: OwnerWatches,
     closing: CancellationToken,
 }
 
@@ -40,6 +42,7 @@ impl Doors {
             usage: Usage::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
             waiters: Arc::new(Semaphore::new(WAITERS)),
+            owner_watches: OwnerWatches::default(),
             closing: CancellationToken::new(),
         }
     }
@@ -104,5 +107,10 @@ impl Doors {
 
     pub(crate) fn waiters(&self) -> &Arc<Semaphore> {
         &self.waiters
+    }
+
+    /// Returns the watches of owners that are not there yet.
+    pub(crate) fn owner_watches(&self) -> &OwnerWatches {
+        &self.owner_watches
     }
 }

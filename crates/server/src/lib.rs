@@ -19,6 +19,7 @@ pub mod api;
 mod artifacts;
 mod auth;
 mod bounds;
+mod concern;
 mod doors;
 mod extract;
 mod health;

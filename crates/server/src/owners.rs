@@ -192,6 +192,7 @@ pub(crate) async fn path_of(doors: &Doors, owner: &OwnerRef) -> Result<Vec<PathS
 }
 
 /// An owner as it is now, for those who wait for it.
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) uid: String,
     pub(crate) generation: i64,
@@ -199,22 +200,29 @@ pub(crate) struct Found {
     pub(crate) marks: String,
 }
 
-/// Says who an owner is that is there now.
+impl Found {
+    /// Takes from an owner what tells it from others, and from itself at another time.
+    pub(crate) fn of(object: &DynamicObject) -> Self {
+        let metadata = json!({
+            "labels": object.metadata.labels,
+            "annotations": object.metadata.annotations,
+        });
+        Self {
+            uid: object.uid().unwrap_or_default(),
+            generation: object.metadata.generation.unwrap_or_default(),
+            marks: track::marks(&metadata),
+        }
+    }
+}
+
+/// Finds an owner, if it is there now.
 pub(crate) async fn find(
     doors: &Doors,
     kind: OwnerKind,
     name: &names::OwnerName,
-) -> Result<Found, Refusal> {
-    let object = get(doors, kind, name).await?;
-    let metadata = json!({
-        "labels": object.metadata.labels,
-        "annotations": object.metadata.annotations,
-    });
-    Ok(Found {
-        uid: object.uid().unwrap_or_default(),
-        generation: object.metadata.generation.unwrap_or_default(),
-        marks: track::marks(&metadata),
-    })
+) -> Result<Option<Found>, Refusal> {
+    let object = get_if_there(doors, kind, name).await?;
+    Ok(object.as_ref().map(Found::of))
 }
 
 /// Returns an owner as the cluster has it now.
@@ -223,10 +231,7 @@ pub(crate) async fn get(
     kind: OwnerKind,
     name: &names::OwnerName,
 ) -> Result<DynamicObject, Refusal> {
-    name.check()?;
-    let client = doors.cluster()?.clone();
-    let api: Api<DynamicObject> = Api::namespaced_with(client, &name.namespace, &resource(kind));
-    let object = answer(api.get_opt(&name.name)).await?;
+    let object = get_if_there(doors, kind, name).await?;
     object.ok_or_else(|| {
         let (noun, names::OwnerName { namespace, name }) = (kind.noun(), name);
         Refusal::not_found(format!(
@@ -236,8 +241,28 @@ pub(crate) async fn get(
     })
 }
 
+/// Returns an owner as it is now, if it is there.
+pub(crate) async fn get_if_there(
+    doors: &Doors,
+    kind: OwnerKind,
+    name: &names::OwnerName,
+) -> Result<Option<DynamicObject>, Refusal> {
+    name.check()?;
+    answer(api(doors.cluster()?, kind, &name.namespace).get_opt(&name.name)).await
+}
+
+/// Returns the owners of a kind in a namespace.
+pub(crate) fn api(client: &kube::Client, kind: OwnerKind, namespace: &str) -> Api<DynamicObject> {
+    Api::namespaced_with(client.clone(), namespace, &resource(kind))
+}
+
+/// Returns the owners of a kind in all namespaces.
+pub(crate) fn everywhere(client: &kube::Client, kind: OwnerKind) -> Api<DynamicObject> {
+    Api::all_with(client.clone(), &resource(kind))
+}
+
 /// Waits for the cluster, but not for ever.
-async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T, Refusal> {
+pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T, Refusal> {
     let answered = timeout(PATIENCE, asked).await;
     let answered = answered.map_err(|_| Refusal::unavailable("the cluster does not answer"))?;
     Ok(answered?)

@@ -14,8 +14,8 @@ use utoipa_axum::routes;
 use crate::bounds::Bounds;
 use crate::refusal::Refusal;
 use crate::{
-    Doors, artifacts, auth, bounds, health, metrics, objects, openapi, owners, requests, stream,
-    tokens, wait,
+    Doors, artifacts, auth, bounds, concern, health, metrics, objects, openapi, owners, requests,
+    stream, tokens, wait,
 };
 
 /// No request needs more than this.
@@ -68,6 +68,7 @@ fn following() -> OpenApiRouter<Doors> {
     OpenApiRouter::default()
         .routes(routes!(stream::follow))
         .routes(routes!(wait::for_workload))
+        .routes(routes!(concern::wait_for))
         .routes(routes!(wait::for_deliverable))
 }
 

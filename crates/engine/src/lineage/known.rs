@@ -197,12 +197,15 @@ fn is_known(before: &Track, now: &Track) -> bool {
         troubles,
         retiring,
         live_generation,
+        used,
+        unstamped,
     } = now;
     state.concludes_the_same(&before.state)
         && (generation, live_generation) == (&before.generation, &before.live_generation)
         && *marks == before.marks
         && (rollouts, retiring, fixed) == (&before.rollouts, &before.retiring, &before.fixed)
         && (failures, troubles) == (&before.failures, &before.troubles)
+        && (used, unstamped) == (&before.used, &before.unstamped)
         && *configs == before.configs
 }
 

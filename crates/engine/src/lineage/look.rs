@@ -7,7 +7,8 @@ use pathline_blueprint::owner::Owner;
 use pathline_blueprint::template::{Body, Template};
 use pathline_lineage::rollout::ConfigRecord;
 use pathline_lineage::{
-    Artifact, Chain, Derivation, Retiring, Rollout, Snapshot, State, Tracing, Track, track,
+    Artifact, Chain, Derivation, Retiring, Rollout, Snapshot, State, Tracing, Track, Unstamped,
+    track,
 };
 
 use super::readings::Readings;
@@ -24,6 +25,10 @@ pub(crate) struct Look {
     pub(crate) failures: BTreeMap<String, String>,
     /// What is wrong with resources, whether or not it may pass, by their names.
     pub(crate) troubles: BTreeMap<String, String>,
+    /// The blueprint and the templates that were used, with their generations.
+    pub(crate) used: BTreeMap<String, i64>,
+    /// Why resources could not be stamped.
+    pub(crate) unstamped: BTreeMap<String, Unstamped>,
 }
 
 /// The path of an owner, and what was seen on it.
@@ -154,7 +159,9 @@ impl Look {
             (None, None) => true,
             _ => false,
         };
-        same_path && (&self.failures, &self.troubles) == (&other.failures, &other.troubles)
+        same_path
+            && (&self.failures, &self.troubles) == (&other.failures, &other.troubles)
+            && (&self.used, &self.unstamped) == (&other.used, &other.unstamped)
     }
 
     /// Tells whether a track knows all this already.
@@ -176,13 +183,17 @@ impl Look {
                 && path.configs.as_ref().is_none_or(|it| *it == track.configs)
                 && path.sightings.iter().all(is_seen)
         });
-        (&self.failures, &self.troubles) == (&track.failures, &track.troubles) && is_path_known
+        (&self.failures, &self.troubles) == (&track.failures, &track.troubles)
+            && (&self.used, &self.unstamped) == (&track.used, &track.unstamped)
+            && is_path_known
     }
 
     /// Takes the look into a track. Returns the derivations that came to be known.
     pub(super) fn feed(self, track: &mut Track, versions: &mut Versions) -> Vec<Derivation> {
         track.failures = self.failures;
         track.troubles = self.troubles;
+        track.used = self.used;
+        track.unstamped = self.unstamped;
         let Some(path) = self.path else {
             return Vec::new();
         };

@@ -7,17 +7,18 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Client;
 use kube::api::DynamicObject;
 use pathline_blueprint::account::Account;
-use pathline_blueprint::blueprint::Blueprint;
+use pathline_blueprint::blueprint::{Blueprint, Resource};
 use pathline_blueprint::conditions::{self, Happened};
 use pathline_blueprint::model::ConditionStatus;
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::path;
-use pathline_blueprint::realization::{Outcome, Realization};
+use pathline_blueprint::realization::{Failure, Outcome, Realization};
 use pathline_blueprint::retirement::{Passage, Retirement};
-use pathline_blueprint::selection::{self, Action, NoBlueprint, Step};
+use pathline_blueprint::selection::{self, NoBlueprint, Step};
 use pathline_blueprint::template::TemplateKind;
-use pathline_lineage::Kind;
+use pathline_blueprint::usage::{self, Generations};
 use pathline_lineage::rollout::ConfigRecord;
+use pathline_lineage::{Kind, Unstamped};
 
 use super::leftovers::{self, Found, Leftover, Removal};
 use super::realize;
@@ -51,6 +52,8 @@ impl Loop {
             path: None,
             failures: BTreeMap::new(),
             troubles: BTreeMap::new(),
+            used: Generations::new(),
+            unstamped: BTreeMap::new(),
         };
         let outcome = pass.advance().await;
         let outcome = outcome.and(pass.tell_lineage().await);
@@ -80,6 +83,10 @@ struct Pass<'p> {
     failures: BTreeMap<String, String>,
     /// What is wrong with resources, whether or not it may pass.
     troubles: BTreeMap<String, String>,
+    /// The blueprint and the templates that were used.
+    used: Generations,
+    /// Why resources could not be stamped.
+    unstamped: BTreeMap<String, Unstamped>,
 }
 
 impl Pass<'_> {
@@ -98,6 +105,10 @@ impl Pass<'_> {
         let listed = listed.expect("the blueprint was chosen from these");
         let blueprint = &listed.blueprint;
         self.status.name_blueprint(&blueprint.name);
+        let key = Key::new(&self.owner.namespace, &self.owner.name);
+        let wakeups = &self.this.context.wakeups;
+        wakeups.note(self.owner.kind, &key, named(blueprint));
+        self.used = self.uses(listed);
         let readiness = self.this.context.catalogue.judge(listed);
         let not_ready = readiness
             .last()
@@ -107,9 +118,9 @@ impl Pass<'_> {
             return self.without_templates(blueprint).await;
         }
         let account = Account::of(self.owner, blueprint);
-        let key = Key::new(&self.owner.namespace, &self.owner.name);
-        let used = vec![Used::Account(account.clone())];
-        self.this.context.wakeups.note(self.owner.kind, &key, used);
+        let mut used = named(blueprint);
+        used.push(Used::Account(account.clone()));
+        wakeups.note(self.owner.kind, &key, used);
         let client = match self.client(&account).await {
             Ok(client) => client,
             Err(error) => {
@@ -122,6 +133,21 @@ impl Pass<'_> {
             }
         };
         self.realize(&client, &account, listed).await
+    }
+
+    /// Returns what the owner uses of its blueprint. What changes after this wakes the owner again.
+    fn uses(&self, listed: &Listed) -> Generations {
+        let catalogue = &self.this.context.catalogue;
+        let generation = |kind, name: &str| {
+            let template = catalogue.has_template(kind, name);
+            template.then(|| match catalogue.template(kind, name) {
+                Ok(template) => template.generation.unwrap_or_default(),
+                Err(_) => 0,
+            })
+        };
+        let plan = listed.plan.as_ref().ok();
+        let (blueprint, of_it) = (&listed.blueprint, listed.generation);
+        usage::of_owner(self.owner, blueprint, plan, of_it, generation)
     }
 
     async fn realize(
@@ -177,6 +203,7 @@ impl Pass<'_> {
         let resources: Vec<Realization> =
             made.iter().map(|made| made.realization.clone()).collect();
         self.note_troubles(&blueprint.name, &resources);
+        self.unstamped = unstamped(&resources);
         self.conclude(&Happened::Realized {
             blueprint: &blueprint.name,
             resources: &resources,
@@ -400,10 +427,20 @@ impl Pass<'_> {
         if path.as_ref().is_none_or(lineage::Path::is_empty) {
             failures.extend(self.status.failure().map(|why| (String::new(), why)));
         }
+        for (resource, unstamped) in &mut self.unstamped {
+            let why = failures
+                .get(resource)
+                .or_else(|| self.troubles.get(resource));
+            if let Some(why) = why {
+                unstamped.why.clone_from(why);
+            }
+        }
         let look = Look {
             path,
             failures,
             troubles: std::mem::take(&mut self.troubles),
+            used: std::mem::take(&mut self.used),
+            unstamped: std::mem::take(&mut self.unstamped),
         };
         let lineage = &self.this.context.lineage;
         let shown = lineage
@@ -441,21 +478,39 @@ fn first_to_retry(resources: &[Realization]) -> Option<Error> {
         })
 }
 
+/// Returns the templates that a blueprint names: an owner that can't be stamped waits for any of them.
+fn named(blueprint: &Blueprint) -> Vec<Used> {
+    let templates = blueprint.templates();
+    let template = |(resource, name): (&Resource, &str)| {
+        Used::Template(resource.template_kind, name.to_owned())
+    };
+    templates.map(template).collect()
+}
+
 /// Returns the templates that are stamped.
 fn used(blueprint: &Blueprint, steps: &[Step]) -> Vec<Used> {
-    let template = |(index, step): (usize, &Step)| {
-        let Step::Selected { option } = step else {
-            return None;
+    let stamped = usage::stamped(blueprint, steps).into_iter();
+    stamped
+        .map(|(kind, name)| Used::Template(kind, name))
+        .collect()
+}
+
+/// Returns why resources could not be stamped.
+fn unstamped(resources: &[Realization]) -> BTreeMap<String, Unstamped> {
+    let why = |it: &Realization| {
+        let (why, retried) = match &it.outcome {
+            Outcome::Failed(Failure::Rejected { reason, .. }) => (reason.clone(), true),
+            Outcome::Failed(
+                Failure::NoTemplate(_)
+                | Failure::TemplateUnavailable(_)
+                | Failure::Stamp(_)
+                | Failure::NoSuchInput(_),
+            ) => (String::new(), false),
+            _ => return None,
         };
-        match blueprint.selected(index, *option).action {
-            Action::Stamp(name) => {
-                let kind = blueprint.resources[index].template_kind;
-                Some(Used::Template(kind, name.to_owned()))
-            }
-            Action::PassThrough(_) => None,
-        }
+        Some((it.resource.clone(), Unstamped { why, retried }))
     };
-    steps.iter().enumerate().filter_map(template).collect()
+    resources.iter().filter_map(why).collect()
 }
 
 /// Reads `Kind/name` as stamped objects carry it.

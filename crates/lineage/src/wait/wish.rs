@@ -169,6 +169,16 @@ impl Written {
         }
     }
 
+    /// Takes a value that is JSON, and is read as nothing else; what is no JSON is text.
+    pub(super) fn json(text: &str) -> Self {
+        let written = Self::new(text);
+        let reading = match written.json {
+            Some(_) => Reading::Json,
+            None => Reading::Text,
+        };
+        Self { reading, ..written }
+    }
+
     /// Decides how it is read: as JSON where such a value is around, as plain text where only that
     /// is. `is_around` tells whether a value is.
     pub(super) fn read_among(mut self, is_around: impl Fn(&Value) -> bool) -> Self {
@@ -279,7 +289,7 @@ fn is_image(asked: &str, there: &str) -> bool {
 }
 
 /// Finds a dotted path in a value; keys may have dots themselves.
-fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub(super) fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     if path.is_empty() {
         return Some(value);
     }

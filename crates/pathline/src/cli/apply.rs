@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use pathline_lineage::wait::Wish;
 
 use super::{OutputArgs, ServerArgs};
 
@@ -10,6 +11,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   pathline apply -f workload.yaml --wait           returns when exactly this runs
   pathline apply -f examples/hello -n dev
+  pathline apply -f workload.yaml --wait --for source=8f1c2e7
   generate | pathline apply -f - --wait --timeout 10m
 
 Exit codes: 0 applied (with --wait: it runs), 1 refused, or it can't run any more, 2 wrong usage,
@@ -35,9 +37,13 @@ pub(crate) struct ApplyObjectsArgs {
     #[arg(long)]
     pub(crate) force_conflicts: bool,
 
-    /// Wait until every workload and deliverable among them runs with all that it says now
+    /// Wait until every workload and deliverable among them runs with the values that were applied
     #[arg(long)]
     pub(crate) wait: bool,
+
+    /// With --wait: what they should be made of besides, as for `pathline wait`; repeat it for more
+    #[arg(long = "for", value_name = "WISH", requires = "wait")]
+    pub(crate) wishes: Vec<Wish>,
 
     /// With --wait: count what is only assumed, too
     #[arg(long, requires = "wait")]

@@ -52,6 +52,7 @@ pub(crate) enum ClientError {
     #[error("{message}")]
     Refused {
         status: StatusCode,
+        code: String,
         message: String,
         hint: Option<String>,
     },
@@ -77,6 +78,7 @@ impl ClientError {
         };
         Self::Refused {
             status,
+            code,
             message,
             hint,
         }
@@ -86,6 +88,11 @@ impl ClientError {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Slow { .. } | Self::Broken { .. } => true,
+            // A Pathline that is being restarted takes these files away and brings them again.
+            Self::NotThere { .. }
+            | Self::NoAddress { .. }
+            | Self::File { .. }
+            | Self::NoToken { .. } => true,
             Self::Refused { status, .. } => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
             }
@@ -127,6 +134,15 @@ impl Hint for ClientError {
             | Self::MalformedToken { .. }
             | Self::Broken { .. }
             | Self::TooLarge { .. } => None,
+        }
+    }
+
+    fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, .. } => Some(code.as_str()).filter(|code| !code.is_empty()),
+            Self::NoToken { .. } => Some("token-missing"),
+            Self::MalformedToken { .. } => Some("token-unknown"),
+            _ => None,
         }
     }
 

@@ -11,7 +11,7 @@ use super::{Client, ClientError};
 /// How long a stream may be silent; the server sends something far more often.
 const SILENCE: Duration = Duration::from_secs(60);
 /// How long to wait before the first new attempt, and at most.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
+const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// The largest event that is read.
 const LIMIT: usize = 16 << 20;
 
@@ -25,27 +25,42 @@ pub(crate) struct Event {
 
 /// A stream of events.
 ///
-/// When the connection breaks it is made again, and goes on after the last event that came, by its
-/// id. Only the first attempt may fail: whoever was there before will be there again.
+/// When the connection breaks it is made again, to wherever the server is then, and goes on after the
+/// last event that came, by its id. A server that cannot be reached is tried again until somebody
+/// gives up; [`Events::trouble`] says then why there is no connection.
 pub(crate) struct Events {
     client: Client,
+    path: Vec<String>,
+    query: Vec<(String, String)>,
     url: Url,
     response: Option<Response>,
     parser: Parser,
-    was_there: bool,
+    trouble: Option<ClientError>,
     pause: Duration,
 }
 
 impl Events {
-    pub(super) fn new(client: Client, url: Url) -> Self {
+    pub(super) fn new(client: Client, path: Vec<String>, query: Vec<(String, String)>) -> Self {
         Self {
+            url: client.address(&path, &query),
             client,
-            url,
+            path,
+            query,
             response: None,
             parser: Parser::default(),
-            was_there: false,
+            trouble: None,
             pause: PAUSE.0,
         }
+    }
+
+    /// Tells whether the server is listening to us.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.response.is_some()
+    }
+
+    /// Returns why the last attempt to connect failed, if it did.
+    pub(crate) fn trouble(&mut self) -> Option<ClientError> {
+        self.trouble.take()
     }
 
     /// Waits for the next event. Says through `broken` when the connection has to be made again.
@@ -59,10 +74,11 @@ impl Events {
                 return Ok(event);
             }
             if let Err(error) = self.read().await {
-                if !self.was_there || !error.is_passing() {
+                if !error.is_passing() {
                     return Err(error);
                 }
                 broken(&error);
+                self.trouble = Some(error);
                 self.response = None;
                 self.parser.start_over();
                 tokio::time::sleep(self.pause).await;
@@ -75,7 +91,7 @@ impl Events {
     async fn read(&mut self) -> Result<(), ClientError> {
         let Some(response) = &mut self.response else {
             self.response = Some(self.connect().await?);
-            self.was_there = true;
+            self.trouble = None;
             return Ok(());
         };
         let chunk = tokio::time::timeout(SILENCE, response.chunk()).await;
@@ -99,7 +115,9 @@ impl Events {
         }
     }
 
-    async fn connect(&self) -> Result<Response, ClientError> {
+    async fn connect(&mut self) -> Result<Response, ClientError> {
+        self.client = self.client.find_again()?;
+        self.url = self.client.address(&self.path, &self.query);
         let request = self.client.http.get(self.url.clone());
         let mut request = request.header(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(id) = &self.parser.last_id {

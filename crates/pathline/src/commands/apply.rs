@@ -1,23 +1,28 @@
 //! `pathline apply`: server-side apply, and then wait until it runs.
 
+mod changes;
+mod concern;
 mod objects;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
 use kube::discovery::{Scope, oneshot};
 use kube::{Client, ResourceExt};
+use pathline_blueprint::owner::OwnerKind;
+use pathline_blueprint::template::TemplateKind;
 use pathline_lineage::wait::Wish;
-use pathline_server::api::{ServerFile, Waited};
+use pathline_server::api::{Concerned, ProblemDetail, ServerFile, Waited};
 use serde::Serialize;
 
+pub(crate) use self::changes::Changes;
 use self::objects::Manifest;
 use crate::cli::{ApplyObjectsArgs, OwnerName, ServerArgs};
 use crate::commands::wait::{self, Request};
 use crate::controller::reach;
-use crate::output::{Format, print_data, say};
+use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 use crate::settings::DATA_DIR;
 
@@ -30,6 +35,12 @@ struct Report {
     applied: Vec<Applied>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waited: Vec<Waited>,
+    /// Whom the applied blueprints and templates concern, if no owner was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concerned: Option<Concerned>,
+    /// Why it is not as it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ProblemDetail>,
 }
 
 /// One object that was applied.
@@ -42,6 +53,9 @@ struct Applied {
     namespace: Option<String>,
     name: String,
     generation: Option<i64>,
+    /// What has changed of an owner.
+    #[serde(skip)]
+    changes: Option<Changes>,
 }
 
 pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
@@ -55,57 +69,110 @@ pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
     let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config).map_err(anyhow::Error::from)?;
     let mut report = Report::default();
-    for manifest in &manifests {
-        let applied = apply(&client, manifest, &namespace, args.force_conflicts).await;
-        report.applied.push(applied.inspect_err(|_| {
-            let done = report.applied.len();
-            say(&format!(
-                "applied before that: {done} of {}",
-                manifests.len()
-            ));
-        })?);
-    }
-    if args.output.format == Format::Text {
+    let mut outcome = apply_all(args, &manifests, &client, &namespace, &mut report).await;
+    if args.output.format == Format::Text && outcome.is_ok() {
         print_data(Format::Text, &report, |out| report.write(out))?;
     }
-    let outcome = if args.wait {
-        wait_for_all(args, &mut report, timeout).await
-    } else {
-        Ok(Exit::Yes)
-    };
+    if args.wait && outcome.is_ok() {
+        outcome = wait_for_all(args, &mut report, timeout).await;
+    }
+    report.error = outcome
+        .as_ref()
+        .err()
+        .map(|failure| failure.problem().error);
     if args.output.format != Format::Text {
         print_data(args.output.format, &report, |_| Ok(()))?;
     }
     outcome
 }
 
+/// Applies one after the other, as far as the cluster lets us.
+async fn apply_all(
+    args: &ApplyObjectsArgs,
+    manifests: &[Manifest],
+    client: &Client,
+    namespace: &str,
+    report: &mut Report,
+) -> Result<Exit, Failure> {
+    for manifest in manifests {
+        let applied = apply(client, manifest, namespace, args.force_conflicts).await;
+        let applied = applied.inspect_err(|_| {
+            let (done, all) = (report.applied.len(), manifests.len());
+            say(&format!("applied before that: {done} of {all}"));
+        });
+        report.applied.push(applied?);
+    }
+    Ok(Exit::Yes)
+}
+
 /// Waits for every owner among the applied, all within one time-out.
 async fn wait_for_all(
     args: &ApplyObjectsArgs,
     report: &mut Report,
-    timeout: std::time::Duration,
+    timeout: Duration,
 ) -> Result<Exit, Failure> {
     let begun = Instant::now();
-    let owners: Vec<_> = report.applied.iter().filter_map(Applied::owner).collect();
-    if owners.is_empty() {
-        say("there is no workload and no deliverable among them to wait for");
+    let owners = report.owners();
+    let seen = report.seen();
+    if owners.is_empty() && seen.is_empty() {
+        say(
+            "there is no workload, no deliverable, no blueprint and no template among them to wait for",
+        );
         return Ok(Exit::Yes);
     }
     let client = crate::client::Client::find(&args.server)?;
-    for (owner, namespace) in owners {
-        let request = Request {
-            owner,
-            namespace,
-            wishes: vec![Wish::Current],
-            live: true,
-            accept_assumed: args.accept_assumed,
-            timeout: timeout.saturating_sub(begun.elapsed()),
-        };
+    if owners.is_empty() {
+        return wait_for_concerned(args, report, &client, &seen, timeout).await;
+    }
+    for (owner, namespace, changes) in owners {
+        let timeout = timeout.saturating_sub(begun.elapsed());
+        let request = request(args, (owner, namespace), changes, &seen, timeout)?;
         let ending = wait::follow(&client, &request).await?;
         report.waited.extend(ending.waited().cloned());
-        wait::tell(&ending, &request, args.output.format)?;
+        wait::tell(ending, &request, args.output.format)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Waits until all have been looked at whom the applied blueprints and templates concern.
+async fn wait_for_concerned(
+    args: &ApplyObjectsArgs,
+    report: &mut Report,
+    client: &crate::client::Client,
+    seen: &[String],
+    timeout: Duration,
+) -> Result<Exit, Failure> {
+    let ended = concern::follow(client, seen, timeout, &mut report.concerned).await;
+    if let (Ok(_), Some(concerned), Format::Text) = (&ended, &report.concerned, args.output.format)
+    {
+        print_text(|out| writeln!(out, "{}", concern::sum_up(concerned)))?;
+    }
+    ended
+}
+
+/// Asks for the values that were applied, and for what was named besides.
+fn request(
+    args: &ApplyObjectsArgs,
+    (owner, namespace): (OwnerName, String),
+    changes: Changes,
+    seen: &[String],
+    timeout: Duration,
+) -> Result<Request, Failure> {
+    changes.check()?;
+    let mut wishes = args.wishes.clone();
+    if changes.is_empty() {
+        wishes.push(Wish::Current);
+    }
+    Ok(Request {
+        owner,
+        namespace,
+        wishes,
+        changes: Some(changes),
+        seen: seen.to_vec(),
+        live: true,
+        accept_assumed: args.accept_assumed,
+        timeout,
+    })
 }
 
 /// Returns the kubeconfig of the Pathline that runs on the data directory, if one does.
@@ -134,6 +201,12 @@ async fn apply(
         Scope::Namespaced => Some(object.namespace().unwrap_or_else(|| namespace.to_owned())),
     };
     let api = api(client, &resource, namespace.as_deref());
+    let owner = owner_kind(&resource.api_version, &resource.kind);
+    let before = match owner {
+        Some(_) => api.get_opt(&object.name_any()).await,
+        None => Ok(None),
+    };
+    let before = before.map_err(|error| failed("does not show", error))?;
     let mut params = PatchParams::apply(FIELD_MANAGER);
     params.force = force;
     let applied = api
@@ -146,7 +219,14 @@ async fn apply(
         namespace,
         name: applied.name_any(),
         generation: applied.metadata.generation,
+        changes: owner.map(|kind| Changes::of(kind, object, before.as_ref(), &applied)),
     })
+}
+
+fn owner_kind(api_version: &str, kind: &str) -> Option<OwnerKind> {
+    let ours = api_version == pathline_blueprint::model::API_VERSION;
+    let mut kinds = [OwnerKind::Workload, OwnerKind::Deliverable].into_iter();
+    kinds.find(|it| ours && it.name() == kind)
 }
 
 fn api(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
@@ -173,28 +253,85 @@ fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
         kube::Error::Api(_) => None,
         _ => Some("is the cluster running? check --kubeconfig"),
     };
-    let exit = match &error {
-        kube::Error::Api(_) => Exit::No,
-        _ => Exit::Unknown,
+    let (exit, code) = match &error {
+        kube::Error::Api(status) => (Exit::No, code_of(status.code)),
+        _ => (Exit::Unknown, "unavailable"),
     };
     let message = format!("{place}: the cluster {what} {kind}/{name}");
-    let failure = Failure::from(anyhow::Error::from(error).context(message)).with_exit(exit);
+    let failure = Failure::from(anyhow::Error::from(error).context(message));
+    let failure = failure.with_exit(exit).with_code(code);
     match hint {
         Some(hint) => failure.with_hint(hint),
         None => failure,
     }
 }
 
+/// Returns REST's word for a status that the cluster answers with.
+fn code_of(status: u16) -> &'static str {
+    match status {
+        400 | 422 => "bad-request",
+        401 => "token-unknown",
+        403 => "forbidden",
+        404 => "not-found",
+        409 => "conflict",
+        429 => "too-many",
+        500.. => "unavailable",
+        _ => "failed",
+    }
+}
+
 impl Applied {
-    /// Returns the owner that this is, with its namespace, if it is one.
-    fn owner(&self) -> Option<(OwnerName, String)> {
-        let ours = self.api_version == pathline_blueprint::model::API_VERSION;
+    fn is_same(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.kind.clone(), it.namespace.clone(), it.name.clone());
+        self.api_version == other.api_version && key(self) == key(other)
+    }
+
+    /// Returns the owner that this is, with its namespace and what has changed of it, if it is one.
+    fn owner(&self) -> Option<(OwnerName, String, Changes)> {
+        let changes = self.changes.clone()?;
         let owner = format!("{}/{}", self.kind, self.name).parse().ok()?;
-        Some((owner, self.namespace.clone()?)).filter(|_| ours)
+        Some((owner, self.namespace.clone()?, changes))
     }
 }
 
 impl Report {
+    /// Returns the owners that were applied; of one that was applied twice, only the last counts.
+    fn owners(&self) -> Vec<(OwnerName, String, Changes)> {
+        let is_last = |(index, it): &(usize, &Applied)| {
+            let mut later = self.applied[index + 1..].iter();
+            !later.any(|other| it.is_same(other))
+        };
+        let last = self.applied.iter().enumerate().filter(is_last);
+        last.filter_map(|(_, applied)| applied.owner()).collect()
+    }
+
+    /// Returns the blueprints and templates that were applied, as the server names them. Those of
+    /// Runnables are not waited for, which is said.
+    fn seen(&self) -> Vec<String> {
+        let is_ours = |it: &&Applied| it.api_version == pathline_blueprint::model::API_VERSION;
+        let mut seen = Vec::new();
+        for it in self.applied.iter().filter(is_ours) {
+            let Applied { kind, name, .. } = it;
+            let blueprints = OwnerKind::ALL.map(OwnerKind::blueprint_kind);
+            let templates = TemplateKind::ALL.map(TemplateKind::name);
+            if blueprints
+                .iter()
+                .chain(&templates)
+                .any(|known| known == kind)
+            {
+                seen.push(format!(
+                    "{kind}/{name}@{}",
+                    it.generation.unwrap_or_default()
+                ));
+            } else if kind == "ClusterRunTemplate" || kind == "Runnable" {
+                say(&format!(
+                    "note: {kind}/{name} is not waited for: Runnables are not owners"
+                ));
+            }
+        }
+        seen
+    }
+
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for applied in &self.applied {
             let Applied { kind, name, .. } = applied;

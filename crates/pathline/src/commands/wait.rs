@@ -9,12 +9,14 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use pathline_lineage::wait::Wish;
 use pathline_server::api::Waited;
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
-pub(crate) use self::ending::Ending;
+pub(crate) use self::ending::{Ending, unasked};
 use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
 use crate::client::Client;
+use crate::commands::apply::Changes;
 use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 
@@ -24,6 +26,10 @@ pub(crate) struct Request {
     pub(crate) owner: OwnerName,
     pub(crate) namespace: String,
     pub(crate) wishes: Vec<Wish>,
+    /// What an apply has changed, which is waited for, too.
+    pub(crate) changes: Option<Changes>,
+    /// Blueprints and templates that the owner must have been looked at with, if it uses them.
+    pub(crate) seen: Vec<String>,
     pub(crate) live: bool,
     pub(crate) accept_assumed: bool,
     pub(crate) timeout: Duration,
@@ -35,13 +41,15 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
         owner: args.owner.clone(),
         namespace: args.namespace.clone(),
         wishes: args.wishes.clone(),
+        changes: None,
+        seen: Vec::new(),
         live: args.enough.live,
         accept_assumed: args.enough.accept_assumed,
         timeout: patience(args.enough.timeout)?,
     };
     let client = Client::find(&args.server)?;
     let ending = follow(&client, &request).await?;
-    report(&ending, &request, args.output.format)
+    report(ending, &request, args.output.format)
 }
 
 /// Refuses wishes that can't all be true.
@@ -72,7 +80,11 @@ pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending,
     loop {
         let next = events.next(|error| view.broken(error));
         let Ok(event) = timeout_at(deadline, next).await else {
-            return Ok(Ending::TimedOut(last));
+            return Ok(if events.is_connected() {
+                Ending::TimedOut(last)
+            } else {
+                Ending::Unasked(events.trouble())
+            });
         };
         let waited: Waited = read(&event?.data)?;
         view.show(&waited);
@@ -84,7 +96,7 @@ pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending,
 }
 
 /// Says how it ended: as data on stdout, and on stderr why it has not happened.
-fn report(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+fn report(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
     if let Some(waited) = ending.waited()
         && format != Format::Text
     {
@@ -94,21 +106,22 @@ fn report(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Fa
 }
 
 /// Says how it ended, for people.
-pub(crate) fn tell(ending: &Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn tell(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
     let notes = ending.waited().map(|waited| waited.notes.as_slice());
     for note in notes.unwrap_or_default() {
         say(&format!("note: {note}"));
     }
-    if let Some(failure) = ending.failure(request) {
-        return Err(failure);
-    }
-    if format == Format::Text {
+    if ending.holds() && format == Format::Text {
         print_text(|out| ending.write(request, out))?;
     }
-    Ok(Exit::Yes)
+    match ending.failure(request) {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Yes),
+    }
 }
 
-fn read(data: &str) -> Result<Waited, Failure> {
+/// Reads the data of an event.
+pub(crate) fn read<T: DeserializeOwned>(data: &str) -> Result<T, Failure> {
     serde_json::from_str(data).map_err(|_| {
         Failure::new("the server tells something that this version does not understand")
             .with_hint("use the `pathline` of the version that runs there")
@@ -125,6 +138,8 @@ impl Request {
     fn query(&self) -> Vec<(&'static str, String)> {
         let wishes = self.wishes.iter().map(|wish| ("for", wish.to_string()));
         let mut query: Vec<_> = wishes.collect();
+        query.extend(self.changes.iter().flat_map(Changes::query));
+        query.extend(self.seen.iter().map(|it| ("seen", it.clone())));
         if self.live {
             query.push(("live", "true".to_owned()));
         }

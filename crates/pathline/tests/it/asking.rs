@@ -360,7 +360,6 @@ fn what_nobody_knows_and_who_may_not_ask_are_told_apart() {
         &["lineage", "--contains", "source=0123456"],
         &["lineage", "image=nothing:1"],
         &["lineage", &"0a".repeat(32)],
-        &["wait", "workload/nobody"],
     ] {
         let (code, told) = ask(arguments, None);
         assert_eq!(code, Some(1), "{arguments:?}: {told}");

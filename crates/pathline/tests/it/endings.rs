@@ -190,11 +190,6 @@ fn what_cannot_happen_ends_with_1_and_what_to_do_next(scene: &Scene) {
         "mend that and wait again",
     ];
     ends("workload/broken", "param:debug=on", &failed);
-    let nobody = [
-        "there is no workload `nobody` in namespace `default`",
-        "hint: ",
-    ];
-    ends("workload/nobody", "current", &nobody);
 }
 
 fn want_of_proof_ends_with_3_and_the_template_to_mend(scene: &Scene) {
@@ -233,6 +228,11 @@ fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
     ] {
         assert!(told.contains(part), "{part} is not in\n{told}");
     }
+    let nobody = [
+        "there is no workload `nobody` in namespace `default` yet; waiting for it",
+        "wait again, or longer with `--timeout`",
+    ];
+    scene.assert_ends("workload/nobody", &arguments, 124, &nobody);
 }
 
 async fn owner_that_is_deleted_ends_the_wait_with_1(scene: &Scene) -> Result<()> {

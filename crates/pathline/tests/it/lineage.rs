@@ -79,7 +79,7 @@ fn wrong_history_is_refused_with_what_is_wrong_where() {
     wrong["steps"][2]["seen"]["generation"] = json!("one");
     let output = simulate(&wrong, &["-o", "json"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(output.stdout.is_empty());
+    assert!(stdout(&output).starts_with("{\"error\":"));
     assert_snapshot!(stderr(&output), @r#"
     error: history.json is not a history
       caused by: steps[2].seen.generation: a whole number (null if unknown) is expected, found the text "one"

@@ -42,13 +42,15 @@ async fn schemathesis_finds_no_failure_and_no_answer_that_is_not_described() {
             "--header",
             &format!("Authorization: Bearer {}", secret.trim()),
         ])
-        // A stream does not end, who waits for a workload that is there waits long; and it finds
-        // out the names of tokens, and revokes the one it uses.
+        // A stream does not end, and who waits for an owner waits long, be it there or not; and it
+        // finds out the names of tokens, and revokes the one it uses.
         .args([
             "--exclude-path",
             "/stream",
             "--exclude-path",
             "/workloads/{namespace}/{name}/wait",
+            "--exclude-path",
+            "/deliverables/{namespace}/{name}/wait",
             "--exclude-path",
             "/tokens/{name}",
         ])

@@ -7,10 +7,10 @@ use pathline_lineage::{Evidence, Kind, Origin};
 use serde_json::json;
 
 use super::{
-    Artifact, ArtifactEntry, Carrier, Change, ContainerPort, Contains, CreatedToken, Derivation,
-    Edge, Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName, Owner, OwnerInput, OwnerPage,
-    OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState, RunningContainer,
-    RunningObject, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
+    Artifact, ArtifactEntry, Carrier, Change, Concerned, ConcernedOwner, ContainerPort, Contains,
+    CreatedToken, Derivation, Edge, Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName,
+    Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary, PathStep, Position, Ready, RevisionState,
+    RunningContainer, RunningObject, TemplateVersion, Token, TokenList, Use, WaitState, Waited,
 };
 
 /// The repository that the workload writes to.
@@ -414,4 +414,17 @@ fn running_pod() -> RunningObject {
         pod_ip: Some("10.0.0.7".to_owned()),
         ..RunningObject::default()
     }
+}
+
+/// A template concerns two workloads, of which one has been looked at with it.
+pub(crate) fn concerned() -> Concerned {
+    let owner = |name: &str, missing: &[&str]| ConcernedOwner {
+        kind: "workload".to_owned(),
+        namespace: "dev".to_owned(),
+        name: name.to_owned(),
+        missing: missing.iter().map(|&it| it.to_owned()).collect(),
+        failed: Vec::new(),
+    };
+    let missing = "generation 2 of ClusterTemplate/run has not been looked at yet, only 1";
+    Concerned::of(vec![owner("shop", &[missing]), owner("web", &[])])
 }

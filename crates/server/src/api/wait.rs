@@ -1,5 +1,7 @@
 //! What is told to those who wait.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use pathline_lineage::wait::{self, Never, Verdict};
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use super::RunningObject;
 pub struct Waited {
     /// What can be said now.
     pub state: WaitState,
-    /// The generation that the owner had when the waiting began.
+    /// The generation that the owner had when the waiting began; 0 while it is not there yet.
     pub generation: i64,
     /// What was learned so far, in short. Send it as `Last-Event-ID` with the next question: without,
     /// something that was there and is gone looks as if it were still to come.
@@ -90,6 +92,44 @@ pub struct Impossible {
     pub reason: String,
     /// The same for people, with what to do next.
     pub message: String,
+    /// The input of the owner that has another value now, where it was superseded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// Who has replaced it, after an apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ReplacedBy>,
+}
+
+/// Who has replaced a value of an owner, as far as the cluster knows.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ReplacedBy {
+    /// The field manager.
+    pub manager: String,
+    /// When it has done so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+}
+
+impl fmt::Display for ReplacedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "applied by `{}`", self.manager)?;
+        match &self.time {
+            Some(time) => write!(f, " at {time}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Impossible {
+    /// Returns a reason that is all that can be said.
+    pub(crate) fn new(reason: &str, message: String) -> Self {
+        Self {
+            reason: reason.to_owned(),
+            message,
+            input: None,
+            by: None,
+        }
+    }
 }
 
 /// A template that does not say enough.
@@ -136,21 +176,79 @@ impl Waited {
         waited
     }
 
+    /// Says that the owner was not looked at with all that it should have been.
+    pub(crate) fn not_seen(
+        asked: impl Iterator<Item = String>,
+        id: String,
+        generation: i64,
+        missing: &[String],
+    ) -> Self {
+        Self {
+            generation,
+            ..Self::not_there(asked, id, &missing.join("; "))
+        }
+    }
+
+    /// Says that the owner is not there yet.
+    pub(crate) fn not_there(
+        asked: impl Iterator<Item = String>,
+        id: String,
+        missing: &str,
+    ) -> Self {
+        let position = |wish: String| Position {
+            wish,
+            input: String::new(),
+            value: String::new(),
+            reached: Vec::new(),
+            at_work: None,
+            missing: vec![missing.to_owned()],
+        };
+        Self {
+            state: WaitState::Waiting,
+            generation: 0,
+            id,
+            positions: asked.map(position).collect(),
+            never: None,
+            mend: Vec::new(),
+            notes: Vec::new(),
+            running: Vec::new(),
+        }
+    }
+
     /// Says that the owner was deleted.
     pub(crate) fn gone(generation: i64, id: String, owner: &str) -> Self {
         let message = format!("the {owner} was deleted; apply it again and wait again");
+        Self::never(generation, id, Impossible::new("gone", message))
+    }
+
+    /// Says that something else was applied since.
+    pub(crate) fn superseded(generation: i64, id: String, impossible: Impossible) -> Self {
+        Self::never(generation, id, impossible)
+    }
+
+    fn never(generation: i64, id: String, never: Impossible) -> Self {
         Self {
             state: WaitState::Never,
             generation,
             id,
             positions: Vec::new(),
-            never: Some(Impossible {
-                reason: "gone".to_owned(),
-                message,
-            }),
+            never: Some(never),
             mend: Vec::new(),
             notes: Vec::new(),
             running: Vec::new(),
+        }
+    }
+
+    /// Returns the input of the owner whose value was superseded, if that is the answer.
+    pub(crate) fn superseded_input(&self) -> Option<&str> {
+        self.never.as_ref()?.input.as_deref()
+    }
+
+    /// Adds who has superseded it.
+    pub(crate) fn name_who(&mut self, by: ReplacedBy) {
+        if let Some(never) = &mut self.never {
+            never.message = format!("{} ({by})", never.message);
+            never.by = Some(by);
         }
     }
 
@@ -199,9 +297,13 @@ impl From<&Never> for Impossible {
             Never::Unused { .. } => "unused",
             Never::Fixed { .. } => "fixed",
         };
+        let input = match never {
+            Never::Superseded { input, .. } => Some(input.clone()),
+            _ => None,
+        };
         Self {
-            reason: reason.to_owned(),
-            message: never.to_string(),
+            input,
+            ..Self::new(reason, never.to_string())
         }
     }
 }

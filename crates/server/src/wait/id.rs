@@ -3,13 +3,39 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How far a wait was: `3`, or `3-01` if the second of two wishes has been carried by the path.
+use sha2::{Digest, Sha256};
+
+/// How many bytes tell two owners of one name apart.
+const OWNER_BYTES: usize = 4;
+
+/// How far a wait was: `3.c0ffee42`, or `3-01.c0ffee42` if the second of two wishes has been carried
+/// by the path; `0` before the owner was there.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct WaitId {
     /// The generation that the owner had when the waiting began.
     pub(super) generation: i64,
     /// Which wishes have been carried by something on the path.
     pub(super) carried: Vec<bool>,
+    /// Which owner it is, as the [`digest`] of its uid, if it was there.
+    pub(super) owner: Option<String>,
+}
+
+/// Returns what tells an owner from one that has its name later.
+pub(super) fn digest(uid: &str) -> String {
+    let digest = Sha256::digest(uid);
+    let digest = digest.iter().take(OWNER_BYTES);
+    digest.map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl WaitId {
+    /// Returns the id of a wait that has not seen the owner.
+    pub(super) fn unmet() -> Self {
+        Self {
+            generation: 0,
+            carried: Vec::new(),
+            owner: None,
+        }
+    }
 }
 
 /// A text that no wait gave out.
@@ -19,11 +45,14 @@ pub(super) struct NotAWait;
 impl fmt::Display for WaitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.generation)?;
-        if !self.carried.contains(&true) {
-            return Ok(());
+        if self.carried.contains(&true) {
+            let carried = self.carried.iter().map(|it| if *it { '1' } else { '0' });
+            write!(f, "-{}", carried.collect::<String>())?;
         }
-        let carried = self.carried.iter().map(|it| if *it { '1' } else { '0' });
-        write!(f, "-{}", carried.collect::<String>())
+        match &self.owner {
+            Some(owner) => write!(f, ".{owner}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -31,6 +60,14 @@ impl FromStr for WaitId {
     type Err = NotAWait;
 
     fn from_str(text: &str) -> Result<Self, NotAWait> {
+        let (text, owner) = match text.split_once('.') {
+            Some((text, owner)) => (text, Some(owner)),
+            None => (text, None),
+        };
+        let is_digest = |it: &str| it.len() == 2 * OWNER_BYTES && it.bytes().all(is_hex_digit);
+        if owner.is_some_and(|it| !is_digest(it)) {
+            return Err(NotAWait);
+        }
         let (generation, carried) = text.split_once('-').unwrap_or((text, ""));
         let is_number = generation.bytes().all(|it| it.is_ascii_digit());
         let generation = generation.parse().ok().filter(|_| is_number);
@@ -42,8 +79,13 @@ impl FromStr for WaitId {
         Ok(Self {
             generation: generation.ok_or(NotAWait)?,
             carried: carried.collect::<Result<_, _>>()?,
+            owner: owner.map(str::to_owned),
         })
     }
+}
+
+fn is_hex_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 #[cfg(test)]
@@ -54,6 +96,7 @@ mod tests {
         WaitId {
             generation: 3,
             carried: carried.to_vec(),
+            owner: None,
         }
     }
 
@@ -61,14 +104,31 @@ mod tests {
     fn id_is_read_as_it_was_written() {
         let id = mk_id(&[false, true]);
         assert_eq!(id.to_string(), "3-01");
-        assert_eq!("3-01".parse(), Ok(id));
+        assert_eq!("3-01".parse(), Ok(id.clone()));
         assert_eq!(mk_id(&[false]).to_string(), "3", "nothing was learned");
         assert_eq!("3".parse(), Ok(mk_id(&[])));
+        let id = WaitId {
+            owner: Some(digest("a uid")),
+            ..id
+        };
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!("0".parse(), Ok(WaitId::unmet()));
     }
 
     #[test]
     fn what_no_wait_gave_out_is_refused() {
-        for text in ["", "-1", "+3", "3-2", "3-0 ", "x", "99999999999999999999"] {
+        for text in [
+            "",
+            "-1",
+            "+3",
+            "3-2",
+            "3-0 ",
+            "x",
+            "3.",
+            "3.c0ffee4",
+            "3.C0FFEE42",
+            "99999999999999999999",
+        ] {
             assert_eq!(text.parse::<WaitId>(), Err(NotAWait), "{text}");
         }
     }

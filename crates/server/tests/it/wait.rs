@@ -4,11 +4,11 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use futures::StreamExt;
 use jiff::Timestamp;
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use pathline_blueprint::model::Workload;
-use pathline_ledger::Scope;
-use pathline_lineage::Artifact;
+use pathline_ledger::{Change, Scope};
+use pathline_lineage::{Artifact, Unstamped};
 use pathline_server::api::{WaitState, Waited};
 use pathline_server::{Doors, app};
 use serde_json::{Value, json};
@@ -164,7 +164,8 @@ async fn what_was_carried_once_is_remembered_by_who_comes_back() {
     let mut states = scene.stream(query).await;
     let before = states.next().await.unwrap();
     let polled = read(&scene.wait(query).await);
-    assert_eq!((before.id.as_str(), polled.id.as_str()), ("1-1", "1-1"));
+    assert_eq!(before.id, polled.id);
+    assert!(before.id.starts_with("1-1."), "{}", before.id);
     drop(states);
 
     // While nobody waits, another one takes its place.
@@ -258,16 +259,18 @@ async fn questions_that_cannot_be_understood_are_refused() {
         "live=perhaps",
         "timeout=soon",
         "timeout=601",
-        &"for=current&".repeat(65),
+        &"for=current&".repeat(513),
+        "applied=debug=on",
+        "applied=param:debug",
+        "removed=debug",
+        "generation=-1",
     ] {
         let answer = scene.wait(query).await;
         let told = (answer.status, answer.code());
         assert_eq!(told, (StatusCode::BAD_REQUEST, "bad-request"), "{query}");
     }
-    for path in ["/workloads/dev/nobody/wait", "/deliverables/dev/web/wait"] {
-        let answer = scene.world.get(path, &scene.token).await;
-        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
-    }
+    let answer = scene.world.get("/workloads/dev/No_Name/wait", &scene.token);
+    assert_eq!(answer.await.status, StatusCode::BAD_REQUEST);
     let answer = scene.world.get("/workloads/dev/web/wait", "wrong").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
 }
@@ -298,4 +301,213 @@ async fn those_who_wait_are_let_go_when_the_doors_close_or_their_token_ends() {
         "{refused:?}"
     );
     assert_eq!(refused.body["error"]["code"], Value::from("unavailable"));
+}
+
+async fn delete(scene: &Scene) {
+    let client = scene.world.cluster.as_ref().expect("a cluster").client();
+    let api = Api::<Workload>::namespaced(client, "dev");
+    let deleted = api.delete("web", &DeleteParams::default()).await;
+    deleted.expect("it is deleted");
+}
+
+/// Records that an owner is gone, as the engine does.
+async fn record_gone(scene: &Scene, uid: &str) {
+    let owner = story::owner(uid);
+    let gone = scene.world.ledger.gone(&owner, Timestamp::now());
+    gone.await.expect("it is recorded");
+}
+
+async fn recreate(scene: &Scene) -> String {
+    let created = create(&scene.world, "dev", "web").await;
+    created.uid().expect("the cluster gives one")
+}
+
+#[tokio::test]
+async fn an_owner_that_is_not_there_yet_is_waited_for_and_said_at_once() {
+    let world = World::new().await;
+    let token = world.token("reader", Scope::Read).await;
+    let scene = Scene {
+        world,
+        token,
+        uid: String::new(),
+    };
+    let query = "for=param:debug=on&timeout=600";
+    let mut states = scene.stream(query).await;
+    let first = states.next().await.unwrap();
+    assert_eq!(first.state, WaitState::Waiting);
+    assert_eq!((first.generation, first.id.as_str()), (0, "0"));
+    let missing = &first.positions[0].missing[0];
+    assert!(missing.contains("no workload `web`"), "{missing}");
+    let poll = read(&scene.wait("timeout=0").await);
+    assert_eq!(poll.state, WaitState::Waiting, "a poll says so, too");
+
+    let coming = async {
+        let uid = recreate(&scene).await;
+        story::record(&scene.world.ledger, &uid).await;
+    };
+    let (answer, ()) = tokio::join!(scene.wait(query), coming);
+    assert_eq!(read(&answer).state, WaitState::Holds);
+    let mut last = states.next().await.unwrap();
+    while !last.is_decided() {
+        last = states.next().await.unwrap();
+    }
+    assert_eq!((last.state, last.generation), (WaitState::Holds, 1));
+    let again = scene.go_on("for=param:debug=on", "0").await;
+    assert_eq!(again.state, WaitState::Holds, "it goes on, too");
+}
+
+#[tokio::test]
+async fn an_owner_that_was_deleted_before_is_waited_for_and_one_that_is_deleted_meanwhile_is_gone()
+{
+    let scene = Scene::new().await;
+    scene.record().await;
+    let query = "for=source=0123456&timeout=600";
+    let mut before = scene.stream(query).await;
+    let seen = before.next().await.unwrap();
+    delete(&scene).await;
+    // The engine has not noticed yet.
+    let mut after = scene.stream(query).await;
+    let waited = after.next().await.unwrap();
+    let missing = &waited.positions[0].missing[0];
+    assert!(missing.contains("was deleted"), "{missing}");
+    record_gone(&scene, &scene.uid).await;
+    let last = before.next().await.unwrap();
+    assert_eq!(last.never.unwrap().reason, "gone");
+    let again = scene.go_on(query, &seen.id).await;
+    assert_eq!(again.never.unwrap().reason, "gone", "it was there");
+
+    let uid = recreate(&scene).await;
+    story::record(&scene.world.ledger, &uid).await;
+    let found = after.next().await.unwrap();
+    assert_eq!((found.state, found.generation), (WaitState::Waiting, 1));
+    let again = scene.go_on(query, &seen.id).await;
+    assert_eq!(again.never.unwrap().reason, "gone", "it is another one");
+    record_gone(&scene, &uid).await;
+    let mut last = after.next().await.unwrap();
+    while !last.is_decided() {
+        last = after.next().await.unwrap();
+    }
+    assert_eq!(last.never.unwrap().reason, "gone");
+}
+
+#[tokio::test]
+async fn an_owner_that_is_deleted_before_anything_is_recorded_is_gone_also_if_another_one_comes() {
+    let scene = Scene::new().await;
+    let query = "for=source=0123456&timeout=600";
+    let mut states = scene.stream(query).await;
+    let waited = states.next().await.unwrap();
+    assert_eq!(waited.generation, 1, "it is there");
+    delete(&scene).await;
+    let uid = recreate(&scene).await;
+    let last = states.next().await.unwrap();
+    assert_eq!(last.never.unwrap().reason, "gone");
+
+    let mut states = scene.stream(query).await;
+    assert_eq!(states.next().await.unwrap().generation, 1);
+    story::record(&scene.world.ledger, &uid).await;
+    let waited = states.next().await.unwrap();
+    assert_eq!(waited.state, WaitState::Waiting, "it follows the new one");
+}
+
+#[tokio::test]
+async fn what_was_applied_is_waited_for_as_it_was_applied() {
+    let scene = Scene::new().await;
+    scene.record().await;
+    let (uid, wait) = (&scene.uid, async |query: &str| {
+        read(&scene.wait(query).await)
+    });
+    let holds = wait("applied=param:debug=%22on%22&generation=1").await;
+    assert_eq!(holds.state, WaitState::Holds, "{holds:?}");
+    let unread = format!("applied=param:debug=%22on%22&applied=param:colour=1&uid={uid}");
+    let holds = wait(&unread).await;
+    assert_eq!(holds.state, WaitState::Holds, "{holds:?}");
+    let mut notes = holds.notes.iter();
+    assert!(
+        notes.any(|it| it.contains("reads param:colour")),
+        "{holds:?}"
+    );
+    let never = wait("applied=param:debug=%22off%22&generation=1").await;
+    let never = never.never.expect("it has another value");
+    assert_eq!(never.reason, "superseded");
+    assert_eq!(never.input.as_deref(), Some("param:debug"));
+    let early = wait("applied=param:debug=%22on%22&generation=2&timeout=0").await;
+    assert_eq!(early.state, WaitState::Waiting, "nobody has looked at that");
+    let other = wait("applied=param:debug=%22on%22&uid=another").await;
+    assert_eq!(other.never.map(|it| it.reason).as_deref(), Some("gone"));
+}
+
+/// Records that the last look used these, and could not stamp some.
+async fn record_used(scene: &Scene, used: &[(&str, i64)], unstamped: &[(&str, bool)]) {
+    let mut track = story::record(&scene.world.ledger, &scene.uid).await;
+    let used = used.iter().map(|(key, it)| ((*key).to_owned(), *it));
+    track.used = used.collect();
+    let unstamped = unstamped.iter().map(|(name, retried)| {
+        let why = "it is broken".to_owned();
+        let retried = *retried;
+        ((*name).to_owned(), Unstamped { why, retried })
+    });
+    track.unstamped = unstamped.collect();
+    let owner = story::owner(&scene.uid);
+    let change = Change {
+        owner: &owner,
+        track: &track,
+        derivations: &[],
+        arrivals: &[],
+        time: Timestamp::now(),
+    };
+    let recorded = scene.world.ledger.record(&change).await;
+    recorded.expect("it is recorded");
+}
+
+#[tokio::test]
+async fn whom_a_template_concerns_is_waited_for_until_it_was_looked_at_with_it() {
+    let scene = Scene::new().await;
+    let concerned = async |query: &str| {
+        let path = format!("/concerned?{query}");
+        scene.world.get(&path, &scene.token).await
+    };
+    for query in [
+        "",
+        "seen=run@1",
+        "seen=Pod/run@1",
+        "colour=red",
+        "seen=ClusterTemplate/run@1&timeout=x",
+    ] {
+        assert_eq!(
+            concerned(query).await.status,
+            StatusCode::BAD_REQUEST,
+            "{query}"
+        );
+    }
+    let nobody = concerned("seen=ClusterTemplate/run@2").await;
+    assert_eq!(nobody.body, json!({"state": "holds", "owners": []}));
+
+    // It has used the template, and no blueprint lets it do so any more.
+    let run = [("ClusterTemplate/run", 1)];
+    record_used(&scene, &run, &[]).await;
+    let waiting = concerned("seen=ClusterTemplate/run@2&timeout=0").await;
+    assert_eq!(waiting.body["state"], "waiting", "{waiting:?}");
+    assert_eq!(waiting.body["owners"][0]["name"], "web");
+    let query = "seen=ClusterTemplate/run@2&timeout=600";
+    let (answer, ()) = tokio::join!(concerned(query), record_used(&scene, &[], &[]));
+    assert_eq!(answer.body["state"], "holds", "{answer:?}");
+}
+
+#[tokio::test]
+async fn resource_that_cannot_be_stamped_has_failed_for_who_names_a_template() {
+    let scene = Scene::new().await;
+    let query = "for=param:debug=on&seen=ClusterTemplate/run@2&timeout=0";
+    record_used(&scene, &[], &[("image-builder", true)]).await;
+    let waited = read(&scene.wait(query).await);
+    assert_eq!(waited.state, WaitState::Waiting, "it is tried again");
+    record_used(&scene, &[], &[("image-builder", false)]).await;
+    let never = read(&scene.wait(query).await).never.expect("it failed");
+    assert_eq!(never.reason, "failed");
+    assert!(never.message.contains("it is broken"), "{}", never.message);
+    let plain = read(&scene.wait("for=param:debug=on&timeout=0").await);
+    assert_eq!(
+        plain.state,
+        WaitState::Holds,
+        "others ask for the value alone"
+    );
 }

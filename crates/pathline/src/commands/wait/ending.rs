@@ -1,21 +1,25 @@
 //! How waiting ended, in words and as an exit code.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_server::api::{WaitState, Waited};
 
 use super::view::line;
 use super::{Request, running};
+use crate::client::ClientError;
 use crate::report::{Exit, Failure};
 
 /// How waiting ended.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Ending {
     /// The server has decided.
     Decided(Waited),
     /// Time was up; this was the last word.
     TimedOut(Option<Waited>),
+    /// Time was up, and nobody could be asked any more, for this reason.
+    Unasked(Option<ClientError>),
 }
 
 impl Ending {
@@ -24,7 +28,13 @@ impl Ending {
         match self {
             Self::Decided(waited) => Some(waited),
             Self::TimedOut(last) => last.as_ref(),
+            Self::Unasked(_) => None,
         }
+    }
+
+    /// Tells whether it has happened.
+    pub(crate) fn holds(&self) -> bool {
+        matches!(self, Self::Decided(waited) if waited.state == WaitState::Holds)
     }
 
     /// Says that it has happened.
@@ -47,16 +57,27 @@ impl Ending {
     }
 
     /// Returns why it has not happened, with the exit code; none if it has.
-    pub(crate) fn failure(&self, request: &Request) -> Option<Failure> {
+    pub(crate) fn failure(self, request: &Request) -> Option<Failure> {
         match self {
+            Self::Unasked(trouble) => Some(unasked(request.timeout, trouble)),
             Self::TimedOut(last) => Some(late(request, last.as_ref())),
             Self::Decided(waited) => match waited.state {
                 WaitState::Holds => None,
-                WaitState::Waiting => Some(late(request, Some(waited))),
-                WaitState::Never => Some(never(waited)),
-                WaitState::Unproven => Some(unproven(waited)),
+                WaitState::Waiting => Some(late(request, Some(&waited))),
+                WaitState::Never => Some(never(&waited)),
+                WaitState::Unproven => Some(unproven(&waited)),
             },
         }
+    }
+}
+
+/// Says that nobody could be asked until time was up.
+pub(crate) fn unasked(timeout: Duration, trouble: Option<ClientError>) -> Failure {
+    let time = SignedDuration::try_from(timeout).unwrap_or(SignedDuration::MAX);
+    let message = format!("for the rest of {time:#} nobody could be asked");
+    match trouble {
+        Some(trouble) => Failure::from(trouble).within(message),
+        None => Failure::new(message).with_exit(Exit::Unknown),
     }
 }
 
@@ -97,8 +118,6 @@ fn late(request: &Request, last: Option<&Waited>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use pathline_server::api::{Impossible, Mend, Position};
 
     use super::*;
@@ -108,6 +127,8 @@ mod tests {
             owner: "workload/hello".parse().unwrap(),
             namespace: "default".to_owned(),
             wishes: vec!["param:debug=on".parse().unwrap()],
+            changes: None,
+            seen: Vec::new(),
             live: true,
             accept_assumed: false,
             timeout: Duration::from_secs(90),
@@ -130,6 +151,8 @@ mod tests {
             never: Some(Impossible {
                 reason: "unused".to_owned(),
                 message: "nothing reads it: check its spelling".to_owned(),
+                input: None,
+                by: None,
             }),
             mend: vec![Mend {
                 resource: "build".to_owned(),
@@ -141,7 +164,7 @@ mod tests {
         }
     }
 
-    fn said(ending: &Ending) -> (Exit, String) {
+    fn said(ending: Ending) -> (Exit, String) {
         let failure = ending.failure(&mk_request()).expect("no success");
         (failure.exit(), format!("{failure:?}"))
     }
@@ -150,14 +173,14 @@ mod tests {
     fn each_ending_has_its_exit_code_and_says_what_to_do_next() {
         let decided = |state| Ending::Decided(mk_waited(state));
         assert!(decided(WaitState::Holds).failure(&mk_request()).is_none());
-        let (exit, text) = said(&decided(WaitState::Never));
+        let (exit, text) = said(decided(WaitState::Never));
         assert_eq!(exit, Exit::No);
         assert!(text.contains("check its spelling"), "{text}");
-        let (exit, text) = said(&decided(WaitState::Unproven));
+        let (exit, text) = said(decided(WaitState::Unproven));
         assert_eq!(exit, Exit::Unknown);
         assert!(text.contains("ClusterImageTemplate/kpack"), "{text}");
         assert!(text.contains("--accept-assumed"), "{text}");
-        let (exit, text) = said(&Ending::TimedOut(Some(mk_waited(WaitState::Waiting))));
+        let (exit, text) = said(Ending::TimedOut(Some(mk_waited(WaitState::Waiting))));
         assert_eq!(exit, Exit::TimedOut);
         assert!(text.contains("after 1m 30s"), "{text}");
         assert!(text.contains("run has made nothing yet"), "{text}");
@@ -169,6 +192,15 @@ mod tests {
 
     #[test]
     fn server_that_never_said_a_word_is_late_too() {
-        assert_eq!(said(&Ending::TimedOut(None)).0, Exit::TimedOut);
+        assert_eq!(said(Ending::TimedOut(None)).0, Exit::TimedOut);
+    }
+
+    #[test]
+    fn who_could_not_be_asked_until_the_end_has_no_answer() {
+        let data_dir = "/nowhere".into();
+        let (exit, text) = said(Ending::Unasked(Some(ClientError::NotThere { data_dir })));
+        assert_eq!(exit, Exit::Unknown);
+        assert!(text.contains("nobody could be asked"), "{text}");
+        assert!(text.contains("no Pathline runs on /nowhere"), "{text}");
     }
 }

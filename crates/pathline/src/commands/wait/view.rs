@@ -18,6 +18,8 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) struct View {
     spinner: Option<ProgressBar>,
     shown: Vec<String>,
+    /// The trouble that was told last.
+    trouble: String,
 }
 
 impl View {
@@ -34,6 +36,7 @@ impl View {
         Self {
             spinner,
             shown: Vec::new(),
+            trouble: String::new(),
         }
     }
 
@@ -50,11 +53,16 @@ impl View {
             }
         }
         self.shown = lines;
+        self.trouble.clear();
     }
 
-    /// Says that the connection has to be made again.
-    pub(super) fn broken(&self, error: &ClientError) {
+    /// Says that the connection has to be made again, unless that was said before.
+    pub(super) fn broken(&mut self, error: &ClientError) {
         let told = format!("{error}; trying again");
+        if told == self.trouble {
+            return;
+        }
+        self.trouble.clone_from(&told);
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| say(&told)),
             None => say(&told),

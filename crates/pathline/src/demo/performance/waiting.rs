@@ -36,10 +36,11 @@ impl Performance<'_> {
         })?;
         let request = request(commit, timeout);
         let (ending, mut stages) = self.watch_while(commit, &client, &request).await?;
+        let said = said(&ending, &request)?;
         if let Some(failure) = ending.failure(&request) {
             return Err(failure);
         }
-        self.display.line(&said(&ending, &request)?);
+        self.display.line(&said);
         let shown = self.see_page(commit).await?;
         self.display.reached(commit, Stage::Running, &shown);
         stages.push(Reached::now(commit, Stage::Running));
@@ -64,7 +65,7 @@ impl Performance<'_> {
             }
             stages.extend(self.stations(commit));
             let is_there = self.story.next().is_none();
-            if let Some(ending) = ending.take_if(|it| is_there || it.failure(request).is_some()) {
+            if let Some(ending) = ending.take_if(|it| is_there || !it.holds()) {
                 return Ok((ending, stages));
             }
         }
@@ -90,6 +91,8 @@ fn request(commit: &Commit, timeout: Duration) -> Request {
         owner: "workload/hello".parse().expect("it names a workload"),
         namespace: NAMESPACE.to_owned(),
         wishes: vec![Wish::Source(short(&commit.id).to_owned())],
+        changes: None,
+        seen: Vec::new(),
         live: true,
         accept_assumed: false,
         timeout,

@@ -1,0 +1,149 @@
+//! Errors as data: one document on stdout, with the words that REST has.
+
+use std::fs;
+
+use anyhow::Result;
+use pathline_testkit::{Leash, repository_root};
+use serde_json::Value;
+
+use crate::instance::{Instance, document, end};
+use crate::program::{Running, pathline, stderr, stdout};
+
+/// Runs a command in a directory without any Pathline.
+fn fail_nowhere(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let nowhere = tempfile::tempdir().expect("a scratch directory");
+    let mut command = pathline();
+    command.current_dir(&nowhere).args(arguments);
+    command.env("KUBECONFIG", nowhere.path().join("none"));
+    command.env("HOME", nowhere.path());
+    let output = command.output().expect("the binary runs");
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn code(text: &str) -> String {
+    let document = document(text);
+    let error = &document["error"];
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(!message.is_empty(), "{document}");
+    error["code"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Every command that takes `-o`, with something wrong; its exit code and its word.
+const WRONG: [(&str, i32, &str); 24] = [
+    ("wait workload/a", 3, "unavailable"),
+    ("wait nothing", 2, "bad-request"),
+    ("wait workload/a --timeout=-1s", 2, "bad-request"),
+    ("lineage workload/a", 3, "unavailable"),
+    ("lineage --contains source=01", 2, "bad-request"),
+    ("lineage simulate none.yaml", 3, "unavailable"),
+    ("token create a --scope read", 3, "unavailable"),
+    ("token list --server http://127.0.0.1:9", 3, "token-missing"),
+    ("token revoke a", 3, "unavailable"),
+    ("apply -f none.yaml", 2, "bad-request"),
+    ("blueprint path -f none -w none", 3, "unavailable"),
+    ("blueprint paths -f none", 3, "unavailable"),
+    ("blueprint lint -f none", 3, "unavailable"),
+    ("blueprint test none", 3, "unavailable"),
+    ("template test none", 2, "bad-request"),
+    ("keys canon --nothing", 2, "bad-request"),
+    ("keys diff none none", 3, "unavailable"),
+    ("keys compose none none", 3, "unavailable"),
+    ("keys apply none none", 3, "unavailable"),
+    ("up --config none", 2, "bad-request"),
+    ("demo --timeout never", 2, "bad-request"),
+    ("controller --kubeconfig none", 1, "failed"),
+    ("crds --nothing", 2, "bad-request"),
+    ("nothing", 2, "bad-request"),
+];
+
+#[test]
+fn every_command_that_prints_data_is_tried_with_something_wrong() -> Result<()> {
+    let pages = fs::read_to_string(repository_root().join("docs/cli.md"))?;
+    let pages = pages.split("\n## pathline ").skip(1);
+    let printing = pages.filter(|page| page.contains("-o, --output <FORMAT>"));
+    let commands: Vec<_> = printing.filter_map(|page| page.lines().next()).collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for command in commands {
+        let is_tried = WRONG.iter().any(|(typed, ..)| typed.starts_with(command));
+        assert!(is_tried, "{command}");
+    }
+    Ok(())
+}
+
+#[test]
+fn errors_are_one_document_on_stdout_if_data_was_asked_for() {
+    for (typed, exit, word) in WRONG {
+        let arguments: Vec<_> = typed.split(' ').collect();
+        let (found, out, said) = fail_nowhere(&[&arguments[..], &["-o", "json"]].concat());
+        assert_eq!(found, Some(exit), "{arguments:?}: {said}");
+        assert_eq!(code(&out), word, "{arguments:?}: {out}");
+        assert!(said.contains("error"), "{arguments:?}: {said}");
+        let (_, out, said) = fail_nowhere(&[&arguments[..], &["-o", "yaml"]].concat());
+        assert!(out.starts_with("error:"), "{arguments:?}: {out}{said}");
+    }
+    let (_, out, _) = fail_nowhere(&["wait", "workload/a"]);
+    assert_eq!(out, "", "text is for stderr");
+}
+
+#[test]
+fn errors_have_the_words_of_rest_and_answers_stay_the_only_document() -> Result<()> {
+    let instance = Instance::start()?;
+    let ask = |arguments: &[&str]| end(instance.ask(&[arguments, &["-o", "json"]].concat()));
+    let (exit, out, said) = ask(&["lineage", "workload/nobody"]);
+    assert_eq!(
+        (exit, code(&out).as_str()),
+        (Some(1), "not-found"),
+        "{said}"
+    );
+
+    let (exit, out, said) = ask(&["wait", "workload/nobody", "--timeout", "1s"]);
+    assert_eq!(exit, Some(124), "{said}");
+    assert_eq!(document(&out)["state"], "waiting");
+
+    let nowhere = instance.file(
+        "bad.yaml",
+        "{apiVersion: v9, kind: Nothing, metadata: {name: a}}",
+    )?;
+    let (exit, out, said) = ask(&["apply", "-f", &nowhere]);
+    assert_eq!(
+        (exit, code(&out).as_str()),
+        (Some(1), "not-found"),
+        "{said}"
+    );
+
+    let wrong = "{apiVersion: carto.run/v1alpha1, kind: Workload, metadata: {name: A, namespace: default}, spec: {}}";
+    let wrong = instance.file("wrong.yaml", wrong)?;
+    let (exit, out, said) = ask(&["apply", "-f", &wrong, "--wait"]);
+    assert_eq!(
+        (exit, code(&out).as_str()),
+        (Some(1), "bad-request"),
+        "{said}"
+    );
+
+    let workload = "{apiVersion: carto.run/v1alpha1, kind: Workload, metadata: {name: a, namespace: default}, spec: {}}";
+    let workload = instance.file("workload.yaml", workload)?;
+    let (exit, out, said) = ask(&["apply", "-f", &workload, "--wait", "--timeout", "1s"]);
+    assert_eq!(
+        (exit, code(&out).as_str()),
+        (Some(124), "timed-out"),
+        "{said}"
+    );
+    let answer = document(&out);
+    assert_eq!(answer["waited"][0]["state"], "waiting", "{answer}");
+    assert_eq!(answer["applied"][0]["kind"], "Workload", "{answer}");
+    Ok(())
+}
+
+#[test]
+fn up_that_cannot_start_says_so_as_data() -> Result<()> {
+    let first = Instance::start()?;
+    let mut second = Running::start_in(
+        Leash::new("pathline-problems-")?,
+        &["up", "--data-dir", &first.data_dir, "-o", "json"],
+    );
+    let out = second.rest();
+    let ended = second.wait();
+    assert_ne!(ended.code, Some(0));
+    assert!(document(&out)["error"]["message"] != Value::Null, "{out}");
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! `pathline wait` while Pathline is away.
+
+use anyhow::{Context, Result};
+
+use crate::instance::{Instance, end};
+
+/// A workload that no supply chain selects, until one does.
+const WORKLOAD: &str = "
+apiVersion: carto.run/v1alpha1
+kind: Workload
+metadata: {name: app, namespace: default, labels: {path: settings}}
+spec: {params: [{name: debug, value: 'on'}]}
+";
+
+const CHAIN: &str = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: settings}
+spec:
+  params: [{name: debug, default: 'off'}]
+  healthRule: {alwaysHealthy: {}}
+  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: $(workload.metadata.name)$}
+    data: {debug: $(params.debug)$}
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterSupplyChain
+metadata: {name: settings}
+spec:
+  selector: {path: settings}
+  resources: [{name: make, templateRef: {kind: ClusterTemplate, name: settings}}]
+";
+
+#[test]
+fn point_13_wait_goes_on_with_a_pathline_that_was_started_again_on_another_port() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(WORKLOAD)?;
+    let mut waiting = instance.ask(&["wait", "workload/app", "--for", "param:debug=on"]);
+    waiting.wait_for_stderr("no path has been chosen yet");
+    let before = instance.ready["url"].clone();
+    let leash = instance.stop()?;
+    waiting.wait_for_stderr("no Pathline runs on");
+    // Somebody else has the port now.
+    let address = before.as_str().context("an address")?;
+    let address = address.trim_start_matches("http://");
+    let _taken = std::net::TcpListener::bind(address);
+    instance.start_again(leash);
+    assert_ne!(before, instance.ready["url"]);
+    instance.apply(CHAIN)?;
+    let (code, _, stderr) = end(waiting);
+    assert_eq!(code, Some(0), "{stderr}");
+    Ok(())
+}
+
+#[test]
+fn point_13_when_nobody_can_be_asked_until_the_end_the_answer_is_not_known() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(WORKLOAD)?;
+    let wait = ["wait", "workload/app", "--for", "param:debug=on"];
+    let mut waiting = instance.ask(&[&wait[..], &["--timeout", "20s"]].concat());
+    waiting.wait_for_stderr("no path has been chosen yet");
+    let address = instance.ready["url"].as_str().context("an address")?;
+    let address = address.to_owned();
+    let leash = instance.stop()?;
+    let (code, stdout, stderr) = end(waiting);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("nobody could be asked"), "{stderr}");
+    assert_eq!(stdout, "");
+
+    // One that was never there is tried until the end, too.
+    let token = leash.directory().join(".pathline/rest.token");
+    let token = token.to_str().context("a path")?;
+    let elsewhere = ["--server", &address, "--token-file", token];
+    let waiting = instance.ask(&[&wait[..], &["--timeout", "1s"], &elsewhere].concat());
+    let (code, _, stderr) = end(waiting);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("trying again"), "{stderr}");
+    Ok(())
+}
