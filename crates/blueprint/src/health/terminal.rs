@@ -99,8 +99,10 @@ mod tests {
     use super::*;
 
     fn object(generation: i64, observed: Value, conditions: Value) -> Value {
-        json!({"metadata": {"generation": generation},
-               "status": {"observedGeneration": observed, "conditions": conditions}})
+        let mut object = json!({"metadata": {"generation": generation}, "status": {}});
+        object["status"]["observedGeneration"] = observed;
+        object["status"]["conditions"] = conditions;
+        object
     }
 
     fn says(object: &Value) -> Option<String> {

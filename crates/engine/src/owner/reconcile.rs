@@ -499,7 +499,9 @@ fn used(blueprint: &Blueprint, steps: &[Step]) -> Vec<Used> {
 fn unstamped(resources: &[Realization]) -> BTreeMap<String, Unstamped> {
     let why = |it: &Realization| {
         let (why, retried) = match &it.outcome {
-            Outcome::Failed(Failure::Rejected { reason, .. }) => (reason.clone(), true),
+            Outcome::Failed(Failure::Rejected {
+                reason, is_invalid, ..
+            }) => (reason.clone(), !is_invalid),
             Outcome::Failed(
                 Failure::NoTemplate(_)
                 | Failure::TemplateUnavailable(_)

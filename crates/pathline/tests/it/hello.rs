@@ -6,8 +6,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use pathline_testkit::kube::{Binaries, Kubectl};
 use pathline_testkit::{repository_root, skip};
+use rustix::process::Signal;
 
+use crate::program::Running;
 use crate::site::get;
+use crate::story::objects::text;
 use crate::up::start;
 
 /// Copies the objects of the example, pointed at `home` and at `port` instead of the fixed ones.
@@ -91,5 +94,46 @@ async fn example_runs_when_it_is_applied_by_kubectl_and_goes_when_it_is_deleted(
     kubectl
         .run_ok(&["wait", "--for=delete", "process/hello", "--timeout=80s"])
         .await?;
+    Ok(())
+}
+
+/// Applies the example with `--wait`, while somebody waits since before that.
+fn apply_and_wait() -> Result<()> {
+    let (up, _) = start();
+    let home = up.directory().canonicalize()?.join("hello");
+    fs::create_dir(&home)?;
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    copy_objects(&home, port)?;
+    let commit = make_repositories(&home)?;
+    let data_dir = text(&up.directory().join(".pathline"));
+    let ask = |arguments: &[&str]| {
+        Running::start(&[arguments, &["--data-dir", &data_dir, "--timeout", "3m"]].concat())
+    };
+    let wish = format!("source={commit}");
+    let mut waiting = ask(&["wait", "workload/hello", "--for", &wish, "--live"]);
+    waiting.wait_for_stderr("there is no workload `hello` in namespace `default` yet");
+
+    let applied = ask(&["apply", "-f", &text(&home), "--wait"]).wait();
+    let page = get(&format!("127.0.0.1:{port}"), "/");
+    assert_eq!(applied.code, Some(0), "{}", applied.stderr);
+    assert!(page.contains(&commit), "{page}");
+    let waited = waiting.wait();
+    assert_eq!(waited.code, Some(0), "{}", waited.stderr);
+    up.signal(Signal::TERM);
+    ensure!(up.wait().code == Some(0), "it stops in order");
+    Ok(())
+}
+
+/// Three times every day, fifty times at night.
+#[test]
+fn point_1_apply_of_the_example_ends_when_the_site_shows_the_commit_fifty_of_fifty() -> Result<()> {
+    let rounds = if pathline_testkit::is_nightly() {
+        50
+    } else {
+        3
+    };
+    for round in 1..=rounds {
+        apply_and_wait().with_context(|| format!("round {round}"))?;
+    }
     Ok(())
 }

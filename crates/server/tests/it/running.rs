@@ -143,6 +143,7 @@ fn done(resource: &str, uid: &str) -> BTreeMap<String, Rollout> {
         uid: uid.to_owned(),
         generation: Some(1),
         stage: Stage::Done,
+        ..Rollout::default()
     };
     BTreeMap::from([(resource.to_owned(), rollout)])
 }

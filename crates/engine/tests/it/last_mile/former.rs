@@ -60,10 +60,11 @@ pub(crate) async fn point_3_former_deployment_with_a_finalizer_keeps_the_new_one
     };
     let deployments = world.kind_api(&types, &world.namespace);
     let free = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-    let freed = deployments.patch("app-off", &PatchParams::default(), &free);
+    let params = PatchParams::default();
+    let freed = deployments.patch("app-off", &params, &free);
     freed.await.unwrap();
     world.wait_live(2).await;
     // So that the namespace can go.
-    let freed = deployments.patch("app-on", &PatchParams::default(), &free);
+    let freed = deployments.patch("app-on", &params, &free);
     freed.await.unwrap();
 }
