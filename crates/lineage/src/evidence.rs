@@ -87,7 +87,7 @@ impl Judgement {
             let known = current.from.get(origin);
             let known = known
                 .is_some_and(|known| known.artifact == edge.artifact && known.evidence.is_proof());
-            !matches!(edge.evidence, Evidence::Same | Evidence::Assumed) && !known
+            edge.evidence.is_proof() && !known
         };
         self.is_dated || self.from.iter().any(is_new)
     }

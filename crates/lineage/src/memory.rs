@@ -121,7 +121,7 @@ impl Memory {
         // What somebody else changed may be why the output is what it is.
         let touched = judge.is_foreign(snapshot) && snapshot.held != Some(true);
         if snapshot.output.is_none() && (self.emits || resource.emits) {
-            return self.miss(snapshot, immutable, touched, clauses);
+            return self.miss(resource, snapshot, touched, clauses);
         }
         self.emits |= snapshot.output.is_some();
         let mut judgement = judge.judge(snapshot).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Memory {
         let unchanged = current.filter(|it| it.record > 0 && it.shows(snapshot));
         let is_news = unchanged.is_none_or(|it| judgement.is_news_to(it));
         if !is_news && !touched {
-            return self.doubt_rules(snapshot, clauses);
+            return self.doubt_rules(resource, snapshot, clauses);
         }
         if !judgement.is_dated {
             judgement.record = self.earliest_alike(snapshot, &judgement);
@@ -141,20 +141,20 @@ impl Memory {
         self.adopt(resource, snapshot, judgement)
     }
 
-    /// Returns the earliest apply, from the one that is shown on, that a rule which matches may speak
-    /// of: it proves that values are used, and not that they were made again since.
+    /// Returns the earliest apply, from the one that is shown on, that proof without a date may speak
+    /// of: it shows that values are used, and not that they were made again since.
     fn earliest_alike(&self, snapshot: &Snapshot, judgement: &Judgement) -> u64 {
-        let by_rule = judgement.from.iter();
-        let by_rule: Vec<_> = by_rule
-            .filter(|(_, edge)| edge.evidence == Evidence::Rule)
+        let proven = judgement.from.iter();
+        let proven: Vec<_> = proven
+            .filter(|(_, edge)| edge.evidence.is_proof())
             .collect();
-        if by_rule.is_empty() {
+        if proven.is_empty() {
             return judgement.record;
         }
         let shown = self.current.as_ref().map_or(0, |it| it.record);
         let is_alike = |it: &&Record| {
-            let mut by_rule = by_rule.iter();
-            let same = by_rule.all(|(origin, edge)| it.inputs.get(origin) == Some(&edge.artifact));
+            let mut proven = proven.iter();
+            let same = proven.all(|(origin, edge)| it.inputs.get(origin) == Some(&edge.artifact));
             it.number >= shown && same
         };
         let alike = self.applies_to(&snapshot.uid).filter(is_alike);
@@ -166,8 +166,9 @@ impl Memory {
     /// else now. Tells whether that changed what is known.
     ///
     /// A rule compares with the last apply; while that has other inputs than what is made now, its
-    /// silence says nothing about the latter.
-    fn doubt_rules(&mut self, snapshot: &Snapshot, clauses: Clauses) -> bool {
+    /// silence says nothing about the latter. What an output says by itself, it says as long as it is
+    /// there.
+    fn doubt_rules(&mut self, resource: &Resource, snapshot: &Snapshot, clauses: Clauses) -> bool {
         let Some(matched) = &snapshot.matched else {
             return false;
         };
@@ -175,8 +176,10 @@ impl Memory {
         let Some((current, last)) = self.current.as_ref().zip(last) else {
             return false;
         };
+        let rules = &resource.tracing.rules;
         let is_unsaid = |(origin, edge): (&Origin, &Edge)| {
-            edge.evidence == Evidence::Rule
+            let by_output = edge.evidence == Evidence::Same && snapshot.output.is_none();
+            (edge.evidence == Evidence::Rule || (by_output && rules.contains(origin)))
                 && last.inputs.get(origin) == Some(&edge.artifact)
                 && !matched.contains(origin)
         };
@@ -455,11 +458,12 @@ impl Memory {
     /// object.
     fn miss(
         &mut self,
+        resource: &Resource,
         snapshot: &Snapshot,
-        immutable: bool,
         touched: bool,
         clauses: Clauses,
     ) -> bool {
+        let immutable = resource.tracing.immutable;
         let Some(current) = self.current.as_ref().filter(|_| !immutable) else {
             return false;
         };
@@ -471,7 +475,7 @@ impl Memory {
             let doubting = current.doubting(|_, edge| edge.evidence == Evidence::Generation);
             return self.put(doubting);
         }
-        self.doubt_rules(snapshot, clauses)
+        self.doubt_rules(resource, snapshot, clauses)
     }
 
     fn adopt(&mut self, resource: &Resource, snapshot: &Snapshot, judgement: Judgement) -> bool {

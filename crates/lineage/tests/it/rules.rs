@@ -67,3 +67,33 @@ fn point_6_controller_that_skips_what_was_in_between_arrives() {
     let arrived = told(&[&a, &first, &b, &back, &coalesced]);
     assert_eq!(arrived, ["param:rev=A arrived"]);
 }
+
+/// A delivery hands its input on as its output while the rule matches.
+#[test]
+fn point_5_output_that_is_not_there_any_more_proves_nothing_either() {
+    let run_of = json!({"name": "deploy", "tracing": "rule", "inputs": [], "reads": ["source"], "proves": ["source"]});
+    let apply = |revision: &str, generation: i64| {
+        let inputs = json!({ "source": revision });
+        [owner(inputs.clone()), applied("deploy", generation, inputs)]
+    };
+    let seen = |generation: i64, observed: Option<i64>, output: Option<&str>| {
+        let outputs = output.map_or(json!({}), |it| json!({ "source": it }));
+        [
+            json!({"seen": {"resource": "deploy", "uid": "deploy", "generation": generation, "observed": observed,
+                         "healthy": true, "matched": output.is_some(), "outputs": outputs}}),
+        ]
+    };
+    let told = |steps: &[&[Value]]| inputs(&run(std::slice::from_ref(&run_of), &steps.concat()));
+    for reports in [true, false] {
+        let at = |generation: i64| reports.then_some(generation);
+        let (a, b) = (apply("A", 1), apply("B", 2));
+        let (runs_a, runs_b) = (seen(1, at(1), Some("A")), seen(2, at(2), Some("B")));
+        let rolled_back = seen(2, at(2), None);
+        let steps: [&[Value]; 4] = [&a, &runs_a, &b, &runs_b];
+        assert_eq!(told(&steps), ["source=B arrived"]);
+        let back: Vec<&[Value]> = [&steps[..], &[&rolled_back]].concat();
+        assert_eq!(told(&back), ["source=B"]);
+        let again: Vec<&[Value]> = [&back[..], &[&runs_b]].concat();
+        assert_eq!(told(&again), ["source=B arrived"]);
+    }
+}

@@ -8,7 +8,9 @@
     reason = "a story that cannot go on stops where it is"
 )]
 
+mod deliveries;
 mod played;
+mod processes;
 
 use serde_json::{Value, json};
 

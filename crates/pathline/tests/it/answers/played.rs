@@ -1,6 +1,7 @@
 //! A Pathline whose steps are objects that the test is the controller of.
 
 use std::fs;
+use std::path::PathBuf;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::program::Running;
 use crate::story::objects::{await_object, objects, text};
-use crate::up::{client, start};
+use crate::up::{UP, client, start};
 
 /// The kind of each step.
 pub(super) const STEP: (&str, &str) = ("played.example.org/v1", "Step");
@@ -47,6 +48,35 @@ impl Played {
     /// Begins to wait for the workload.
     pub(super) fn wait(&self, arguments: &[&str]) -> Running {
         self.ask("wait", &[&["workload/app"], arguments].concat())
+    }
+
+    /// Begins to wait for any owner.
+    pub(super) fn wait_for(&self, owner: &str, arguments: &[&str]) -> Running {
+        self.ask("wait", &[&[owner], arguments].concat())
+    }
+
+    /// Waits until the status says of an input that it has not arrived.
+    pub(super) async fn not_arrived(&self, kind: &str, input: &str) {
+        let is_told = |it: &Value| {
+            let inputs = it["status"]["inputs"].as_array();
+            let mut inputs = inputs.into_iter().flatten();
+            inputs.any(|it| it["name"] == input && it["arrived"] == false)
+        };
+        await_object(&self.client, ("carto.run/v1alpha1", kind), "app", is_told).await;
+    }
+
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        self.up.directory().join(".pathline/kubeconfig")
+    }
+
+    /// Stops Pathline and starts it again on the same directory.
+    pub(super) async fn restart(self) -> Self {
+        self.up.signal(Signal::TERM);
+        let ended = self.up.wait();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let mut up = Running::start_in(ended.leash, &UP);
+        let client = client(&up.json()).await;
+        Self { up, client }
     }
 
     pub(super) fn ask(&self, command: &str, arguments: &[&str]) -> Running {
