@@ -115,7 +115,7 @@ async fn point_1_what_is_not_healthy_is_waited_for_until_it_says_that_it_failed(
 }
 
 #[tokio::test]
-async fn point_4_and_value_that_comes_back_has_arrived_when_it_was_made_again() {
+async fn point_4_value_that_comes_back_has_arrived_when_it_was_made_again() {
     let world = Played::start().await;
     let chain = [BUILD, DEPLOY, CHAIN].concat() + &workload(&json!("a"));
     world.apply(&chain).await;
