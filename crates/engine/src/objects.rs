@@ -22,6 +22,8 @@ struct State {
     known: HashMap<Key, Item>,
     /// What a listing that has not ended yet delivered so far.
     listing: HashMap<Key, Item>,
+    /// Whether a listing has ever ended.
+    is_listed: bool,
 }
 
 struct Item {
@@ -45,6 +47,11 @@ impl Objects {
     pub(crate) fn get(&self, key: &Key) -> Option<DynamicObject> {
         let state = self.state.read();
         state.known.get(key).map(|item| item.object.unpack())
+    }
+
+    /// Tells whether all objects are known: before that, one that is not known need not be gone.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.state.read().is_listed
     }
 
     /// Returns the names of all objects.
@@ -79,6 +86,7 @@ impl Objects {
             Event::InitDone => {
                 let mut state = self.state.write();
                 state.known = std::mem::take(&mut state.listing);
+                state.is_listed = true;
             }
         }
     }
@@ -122,7 +130,9 @@ mod tests {
         objects.observe(Event::Init);
         objects.observe(Event::InitApply(object("new", None)));
         assert_eq!(names(&objects), ["old"]);
+        assert!(!objects.is_listed());
         objects.observe(Event::InitDone);
+        assert!(objects.is_listed());
         assert_eq!(names(&objects), ["new"]);
         objects.observe(Event::Delete(object("new", None)));
         assert!(objects.get(&Key::new("dev", "new")).is_none());

@@ -58,6 +58,11 @@ impl Rounds {
 
     async fn one(&self, objects: &Objects, look: &impl Look, key: Key) -> Next {
         let Some(object) = objects.get(&key) else {
+            // What was stamped may be listed first, and wakes owners that are not known yet. All are
+            // woken when they are.
+            if !objects.is_listed() {
+                return Next::Wait;
+            }
             self.wakeups.forget(self.kind, &key);
             return look.gone(&key).await;
         };

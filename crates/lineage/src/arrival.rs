@@ -234,10 +234,48 @@ impl Search<'_> {
             self.reached.contains(it.name.as_str()) && !finals.contains(it.name.as_str())
         });
         for producer in producers {
-            if let Some(current) = state.current(&producer.name) {
+            if state.current(&producer.name).is_none() {
+                let resource = producer.name.clone();
+                self.missing.push(Missing::Nothing { resource });
+            }
+            let mut visited = BTreeSet::new();
+            let was_elsewhere = state.since_current(&producer.name).any(|inputs| {
+                let mut inputs = inputs.iter();
+                !inputs.all(|(input, artifact)| self.is_made_of_it(input, artifact, &mut visited))
+            });
+            let current = state.current(&producer.name).filter(|_| was_elsewhere);
+            if let Some(current) = current {
                 self.pending(producer, current);
             }
         }
+    }
+
+    /// Tells whether an input is the value, or was made from it on all ways, or is not on any.
+    ///
+    /// A producer that is given something new which is made from the same value (another commit of the
+    /// same branch) has not been given another value.
+    fn is_made_of_it(
+        &self,
+        input: &Origin,
+        artifact: &Artifact,
+        visited: &mut BTreeSet<(String, ArtifactId)>,
+    ) -> bool {
+        if input == self.origin {
+            return (self.wanted)(artifact);
+        }
+        let Origin::Resource(producer) = input else {
+            return true;
+        };
+        // Paths change, and what was made on an older one may lead back here.
+        let mut is_new = || visited.insert((producer.clone(), artifact.id()));
+        if !self.reached.contains(producer.as_str()) || !is_new() {
+            return true;
+        }
+        let made = self.state.derivation(producer, artifact.id());
+        made.is_some_and(|made| {
+            let mut from = made.from.iter();
+            from.all(|(input, edge)| self.is_made_of_it(input, &edge.artifact, visited))
+        })
     }
 
     /// Notes the inputs on the way that a resource was given anew, and has not got to.

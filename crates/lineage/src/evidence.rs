@@ -138,6 +138,7 @@ impl<'a> Judge<'a> {
             let observed = self.edges(record, |origin, input| {
                 let undisputed = !record.contested.contains(origin);
                 let undisputed = self.clauses.holds(Clause::MetadataOnly, undisputed);
+                let undisputed = undisputed && !self.is_denied(origin, snapshot);
                 self.same(input, snapshot)
                     .or_else(|| self.rule(origin, input, snapshot))
                     .or_else(|| undisputed.then_some(Evidence::Generation))
@@ -306,6 +307,13 @@ impl<'a> Judge<'a> {
         let handed_on = output.hands_on(input)
             || (input.kind() == output.kind() && self.clauses.is_dropped(Clause::SameValue));
         handed_on.then_some(Evidence::Same)
+    }
+
+    /// Tells whether the object itself says that it uses another value, whatever generation it has
+    /// observed.
+    fn is_denied(self, origin: &Origin, snapshot: &Snapshot) -> bool {
+        let compared = snapshot.matched.is_some() && self.tracing.rules.contains(origin);
+        compared && !snapshot.matches(origin)
     }
 
     /// Rules compare the state with the last apply, so they prove no value that was replaced.

@@ -347,10 +347,17 @@ impl Memory {
     fn is_at_work_on(&self, record: &Record, tracing: &Tracing) -> bool {
         let is_there = self.uids.last() == Some(&record.uid);
         let seen = self.last.as_ref().filter(|it| it.uid == record.uid);
-        let reached = seen.and_then(|it| tracing.reported(it).or(it.generation));
+        let reached = seen.and_then(|it| tracing.reported(it));
         is_there
             && record.generation.is_some()
             && reached.is_none_or(|it| record.generation >= Some(it))
+    }
+
+    /// Returns the inputs of the applies since the one that what is made now is of.
+    pub(crate) fn since_current(&self) -> impl Iterator<Item = &Inputs> {
+        let shown = self.current.as_ref().map_or(0, |it| it.record);
+        let since = self.records.iter().filter(move |it| it.number > shown);
+        since.map(|it| &it.inputs)
     }
 
     /// Tells whether an input was changed, or the object replaced, since what is made now was

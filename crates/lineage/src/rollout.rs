@@ -29,7 +29,7 @@ mod revision;
 mod selected;
 mod uses;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,26 @@ pub struct Rollout {
     /// The uids of what controls pods below it: they tell what is left of it when it is gone.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub controllers: BTreeSet<String>,
+    /// The deliveries by which it was judged, each as it was then: whoever asks later can tell
+    /// whether that is still so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<DeliveredBy>,
+}
+
+/// A delivery as it was when a rollout was judged by it.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeliveredBy {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its generation.
+    pub generation: i64,
+    /// The digest of its labels and annotations.
+    pub marks: String,
+    /// The blueprint and the templates that it was looked at with, with their generations.
+    pub used: BTreeMap<String, i64>,
 }
 
 /// The name of an object in a cluster.

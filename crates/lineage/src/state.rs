@@ -182,6 +182,12 @@ impl State {
         Some((found.0, found.1))
     }
 
+    /// Returns the inputs of the applies of a resource since the one that what it makes now is of.
+    pub(crate) fn since_current(&self, resource: &str) -> impl Iterator<Item = &Inputs> {
+        let memory = self.memories.get(resource).into_iter();
+        memory.flat_map(Memory::since_current)
+    }
+
     pub(crate) fn recollect(&self, resource: &str) -> Option<&Memory> {
         self.memories.get(resource)
     }

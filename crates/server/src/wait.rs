@@ -3,6 +3,7 @@
 //! Whoever waits follows the owner's track in the ledger; nobody polls.
 
 mod asked;
+mod confirm;
 mod id;
 mod owner_watch;
 mod replaced;

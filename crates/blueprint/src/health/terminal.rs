@@ -15,6 +15,9 @@ const TERMINAL: [&str; 3] = ["Stalled", "Failed", "ACK.Terminal"];
 /// The condition by which runs say how they ended: Tekton's, kpack's builds, and `Task`.
 const SUCCEEDED: &str = "Succeeded";
 
+/// How many of the last lines of a log are told.
+const MAX_LINES: usize = 3;
+
 /// The reason of a Deployment that has made no progress for too long.
 const DEADLINE: &str = "ProgressDeadlineExceeded";
 
@@ -32,10 +35,21 @@ pub fn terminal(rule: Option<&HealthRule>, object: &Value, is_run: bool) -> Opti
     said.or_else(|| {
         let (status, message) = condition(SUCCEEDED, object)?;
         let ended = status == "False" && is_current(SUCCEEDED);
-        ended.then(|| words(SUCCEEDED, message, object))
+        ended.then(|| words(SUCCEEDED, message, object) + &last_lines(object))
     })
     .or_else(|| deadline(object).filter(|_| is_current("Progressing")))
     .or_else(|| by_rule(rule, object, is_run))
+}
+
+/// Returns the end of what a run printed, where its status has it, as that of a `Task` does.
+fn last_lines(object: &Value) -> String {
+    let log = object.pointer("/status/logTail").and_then(Value::as_str);
+    let lines: Vec<_> = log.unwrap_or_default().trim_end().lines().collect();
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
+    if last.is_empty() {
+        return String::new();
+    }
+    format!("; it said: {}", last.join(" / "))
 }
 
 fn deadline(object: &Value) -> Option<String> {

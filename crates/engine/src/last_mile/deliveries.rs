@@ -7,7 +7,9 @@ use kube::{Client, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::owner::Owner;
 use pathline_ledger::Ledger;
-use pathline_lineage::rollout::{Delivery, Files, is_same_repository, judge_delivered};
+use pathline_lineage::rollout::{
+    DeliveredBy, Delivery, Files, is_same_repository, judge_delivered,
+};
 use pathline_lineage::{Artifact, Kind, Live, Origin, Rollout, Stage, Track, Written};
 use pathline_remote::git::{Git, Kept};
 use serde_json::Value;
@@ -49,6 +51,8 @@ struct Seen {
     failure: Option<String>,
     /// When it found that, so that what is found anew is linked anew.
     since: Option<Timestamp>,
+    /// What it was looked at with.
+    at: DeliveredBy,
 }
 
 /// Whether files of a commit are still there at another; the answer never changes.
@@ -80,20 +84,13 @@ impl Deliveries {
         let key = Key::new(&owner.namespace, &owner.name);
         let written = Written::read(object);
         let past = self.writers.note(&key, &commit.spec.url, written.as_ref());
-        let (stage, failure) = match &written {
+        let mut judged = match &written {
             Some(written) => self.stage(&commit, written, &past).await,
-            None => {
-                let why = "the commit has not been written yet".to_owned();
-                (Stage::Progressing { why }, None)
-            }
+            None => Judged::progressing("the commit has not been written yet"),
         };
-        let rollout = Rollout {
-            uid: commit.uid().unwrap_or_default(),
-            generation: commit.metadata.generation,
-            stage,
-            ..Rollout::default()
-        };
-        Some(Judged { rollout, failure })
+        judged.rollout.uid = commit.uid().unwrap_or_default();
+        judged.rollout.generation = commit.metadata.generation;
+        Some(judged)
     }
 
     /// Takes note that a delivery was looked at.
@@ -109,7 +106,7 @@ impl Deliveries {
         let Some(track) = self.track(&key).await else {
             return;
         };
-        let now = (url.to_owned(), Seen::of(&track));
+        let now = (url.to_owned(), Seen::of(&key, &track));
         let before = self.seen.lock().insert(key, now.clone());
         if before.as_ref() == Some(&now) {
             return;
@@ -144,23 +141,27 @@ impl Deliveries {
     /// Returns how far a commit is, and why git could not be asked about it.
     ///
     /// `past` are commits that the same object wrote before, the newest first.
-    async fn stage(
-        &self,
-        commit: &GitCommit,
-        written: &Written,
-        past: &[Written],
-    ) -> (Stage, Option<String>) {
+    async fn stage(&self, commit: &GitCommit, written: &Written, past: &[Written]) -> Judged {
         let (mut deliveries, mut failure) = (Vec::new(), None);
+        let mut judged_by = Vec::new();
         for (key, url) in self.wakeups.repositories(Reconciled::Deliverable) {
             if is_same_repository(&url, &commit.spec.url) {
                 let track = self.track(&key).await.unwrap_or_default();
                 let (delivery, why) = self.delivery(&key, &track, commit, written).await;
                 let linked = self.link(&track, &delivery, commit, (written, past)).await;
                 deliveries.push(delivery);
+                judged_by.push(delivered_by(&key, &track));
                 failure = why.or(linked.err()).or(failure);
             }
         }
-        (judge_delivered(&commit.spec.url, &deliveries), failure)
+        Judged {
+            rollout: Rollout {
+                stage: judge_delivered(&commit.spec.url, &deliveries),
+                deliveries: judged_by,
+                ..Rollout::default()
+            },
+            failure,
+        }
     }
 
     /// Returns what is known of a delivery, and why git could not be asked, if it could not.
@@ -175,8 +176,8 @@ impl Deliveries {
             revision,
             live,
             failure,
-            since: _,
-        } = Seen::of(track);
+            ..
+        } = Seen::of(key, track);
         let files = match &revision {
             Some(revision) => self.files(commit, written, revision).await.map(Some),
             None => Ok(None),
@@ -294,23 +295,54 @@ impl Deliveries {
 }
 
 impl Seen {
-    fn of(track: &Track) -> Self {
+    fn of(key: &Key, track: &Track) -> Self {
         let source = source_of(track);
         let live = source.as_ref().map(|(origin, artifact)| {
             let arrival = track.state.arrival(origin, |it| it == *artifact);
-            track.live_of(origin, &arrival)
+            let live = track.live_of(origin, &arrival);
+            match track.live() {
+                Live::False => Live::False,
+                Live::True | Live::Unknown => live,
+            }
         });
-        // What keeps a delivery from having a path at all may be mended a moment later.
-        let failure = track.rollouts.values().find_map(|it| match &it.stage {
+        let crash = track.rollouts.values().find_map(|it| match &it.stage {
             Stage::Failed { reason } => Some(reason.clone()),
             _ => None,
         });
+        // What keeps a delivery from having a path at all may be mended a moment later.
+        let mut stuck = track.failures.iter().filter(|(name, _)| !name.is_empty());
+        let failure = crash.or_else(|| stuck.next().map(|(_, why)| why.clone()));
         Self {
             revision: source.map(|(_, artifact)| artifact.shown().to_owned()),
             live: live.unwrap_or_default(),
             failure,
             since: newest(track),
+            at: delivered_by(key, track),
         }
+    }
+}
+
+impl Judged {
+    fn progressing(why: &str) -> Self {
+        let why = why.to_owned();
+        Self {
+            rollout: Rollout {
+                stage: Stage::Progressing { why },
+                ..Rollout::default()
+            },
+            failure: None,
+        }
+    }
+}
+
+/// Returns a delivery as it was when it was looked at last.
+fn delivered_by(key: &Key, track: &Track) -> DeliveredBy {
+    DeliveredBy {
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+        generation: track.generation,
+        marks: track.marks.clone(),
+        used: track.used.clone(),
     }
 }
 

@@ -174,7 +174,7 @@ fn goes_back(
 }
 
 /// Tells whether a field is the value of an origin, or was made from it, if it is on the way.
-fn agrees(
+pub(super) fn agrees(
     world: &World,
     reached: &BTreeSet<&str>,
     (input, id): &(Origin, ArtifactId),

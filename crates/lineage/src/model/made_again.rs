@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Fault, index_of};
+use super::check::{self, Fault, index_of};
 use super::controller::Controller;
 use super::world::{Part, World};
 use crate::origin::Origin;
@@ -13,7 +13,7 @@ pub(super) fn check(world: &World, origin: &Origin) -> Result<(), Fault> {
     let reached = world.state.chain().reached_by(origin);
     for name in &reached {
         let part = &world.parts[index_of(world, name)];
-        if !is_made_again(part, origin, &reached) {
+        if !is_made_again(world, part, origin, &reached) {
             let controller = part.controller;
             return Err(Fault::new(format!(
                 "{origin} is said to have arrived, and {name} ({controller:?}) has not got to its last apply"
@@ -33,7 +33,7 @@ pub(super) fn is_unsaid(part: &Part) -> bool {
     part.controller == Controller::Correlated && before.any(|(_, _, inputs)| *inputs != last.2)
 }
 
-fn is_made_again(part: &Part, origin: &Origin, reached: &BTreeSet<&str>) -> bool {
+fn is_made_again(world: &World, part: &Part, origin: &Origin, reached: &BTreeSet<&str>) -> bool {
     let Some(seen) = &part.seen else {
         return true;
     };
@@ -65,6 +65,18 @@ fn is_made_again(part: &Part, origin: &Origin, reached: &BTreeSet<&str>) -> bool
             .filter(|(input, _)| is_on_way(input))
             .collect::<Vec<_>>()
     };
+    let Origin::Owner(name) = origin else {
+        return true;
+    };
+    let value = world.owner[name.as_str()].id();
+    // Something new that is made from the same value is no other value.
+    let is_of_it = |index: usize| {
+        let mut fields = on_way(index).into_iter();
+        fields.all(|(input, artifact)| {
+            let field = (input.clone(), artifact.id());
+            check::agrees(world, reached, &field, origin, value)
+        })
+    };
     let mut since = done + 1..part.remembered.len();
-    since.all(|index| on_way(index) == on_way(done))
+    since.all(|index| on_way(index) == on_way(done) || is_of_it(index))
 }

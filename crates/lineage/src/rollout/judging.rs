@@ -65,7 +65,7 @@ pub(super) fn about(object: &Object, stage: Stage) -> Rollout {
         generation: object.generation,
         stage,
         object: object.object_name(),
-        controllers: BTreeSet::new(),
+        ..Rollout::default()
     }
 }
 

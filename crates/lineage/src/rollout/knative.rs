@@ -22,7 +22,8 @@ pub(super) fn service(object: &Object, below: &Below, wanted: &[String]) -> Stag
     let ready = object.condition("Ready");
     match ready.map(|it| it.status) {
         Some("True") => {}
-        Some("False") => return object.unready(),
+        // Knative says Unknown while it works on it; what is False takes a change.
+        Some("False") => return Stage::failed(ready.map(|it| it.told()).unwrap_or_default()),
         _ => return Stage::progressing("it is not ready yet"),
     }
     let newest = object.text("/latestCreatedRevisionName");

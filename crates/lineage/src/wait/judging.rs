@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::asked::{Asked, Value};
+use super::stamping;
 use super::verdict::{Never, Position, Verdict};
 use super::way::Way;
 use super::wish::Wish;
@@ -34,7 +35,9 @@ impl<'a> Judging<'a> {
                 let all = verdicts.reduce(Verdict::and);
                 let all = all.unwrap_or(Verdict::Holds(Vec::new()));
                 if *wish == Wish::Current {
-                    all.and(self.finals(wish))
+                    all.and(self.made(wish))
+                        .and(stamping::judge(self.track))
+                        .and(self.finals(wish))
                 } else {
                     all
                 }
@@ -104,6 +107,24 @@ impl<'a> Judging<'a> {
         }])
     }
 
+    /// Judges whether every final resource makes something at all: a path that reads nothing of the
+    /// owner has to get to its end, too.
+    fn made(self, wish: &Wish) -> Verdict {
+        let state = &self.track.state;
+        let finals = state.chain().finals();
+        let nothing = finals.filter(|it| state.current(&it.name).is_none());
+        let nothing: Vec<_> = nothing
+            .map(|it| format!("`{}` has made nothing yet", it.name))
+            .collect();
+        if nothing.is_empty() {
+            return Verdict::Holds(Vec::new());
+        }
+        Verdict::Waiting(vec![Position {
+            missing: nothing,
+            ..Position::unknown(wish, String::new())
+        }])
+    }
+
     /// Judges the last miles of all final resources.
     fn finals(self, wish: &Wish) -> Verdict {
         let finals = self.track.state.chain().finals();
@@ -126,6 +147,9 @@ impl<'a> Judging<'a> {
             .iter()
             .map(|target| (*target, self.track.stage(target)));
         let stages: Vec<_> = stages.collect();
+        if let Some(never) = self.unstamped(&stages) {
+            return Verdict::Never(never);
+        }
         let tell = |tell: fn(&str, Option<&Stage>) -> Option<String>| -> Vec<_> {
             let told = stages
                 .iter()
@@ -147,6 +171,17 @@ impl<'a> Judging<'a> {
             return Verdict::Waiting(vec![position(unfollowed)]);
         }
         Verdict::Unproven(targets.iter().map(|it| self.mend_last_mile(it)).collect())
+    }
+
+    /// Returns why a target that nobody has looked at can't be looked at: its object can't be stamped.
+    fn unstamped(self, stages: &[(&str, Option<&Stage>)]) -> Option<Never> {
+        let unseen = stages.iter().filter(|(_, stage)| stage.is_none());
+        let mut failed = unseen.filter_map(|(target, _)| {
+            let message = self.track.failures.get(*target)?.clone();
+            let resource = (*target).to_owned();
+            Some(Never::Failed { resource, message })
+        });
+        failed.next()
     }
 
     fn impossible(self, value: &Value, arrival: &Arrival) -> Option<Never> {

@@ -34,13 +34,22 @@ const FIELD_MANAGER: &str = "pathline";
 struct Report {
     applied: Vec<Applied>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    waited: Vec<Waited>,
+    waited: Vec<WaitedOwner>,
     /// Whom the applied blueprints and templates concern, if no owner was applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     concerned: Option<Concerned>,
     /// Why it is not as it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ProblemDetail>,
+}
+
+/// An owner that was waited for, and what was told of it last.
+#[derive(Debug, Serialize)]
+struct WaitedOwner {
+    /// Such as `workload default/hello`.
+    owner: String,
+    #[serde(flatten)]
+    waited: Waited,
 }
 
 /// One object that was applied.
@@ -128,7 +137,10 @@ async fn wait_for_all(
         let timeout = timeout.saturating_sub(begun.elapsed());
         let request = request(args, (owner, namespace), changes, &seen, timeout)?;
         let ending = wait::follow(&client, &request).await?;
-        report.waited.extend(ending.waited().cloned());
+        let owner = request.owner();
+        let waited = ending.waited().cloned();
+        let waited = waited.map(|waited| WaitedOwner { owner, waited });
+        report.waited.extend(waited);
         wait::tell(ending, &request, args.output.format)?;
     }
     Ok(Exit::Yes)
@@ -258,7 +270,11 @@ fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
         _ => (Exit::Unknown, "unavailable"),
     };
     let message = format!("{place}: the cluster {what} {kind}/{name}");
-    let failure = Failure::from(anyhow::Error::from(error).context(message));
+    let cause = match error {
+        kube::Error::Api(status) => anyhow::anyhow!(status.message),
+        other => anyhow::Error::from(other),
+    };
+    let failure = Failure::from(cause.context(message));
     let failure = failure.with_exit(exit).with_code(code);
     match hint {
         Some(hint) => failure.with_hint(hint),

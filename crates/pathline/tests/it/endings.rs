@@ -175,8 +175,6 @@ fn what_cannot_happen_ends_with_1_and_what_to_do_next(scene: &Scene) {
         "check its spelling",
     ];
     ends("workload/proven", "param:colour=red", &unused);
-    let superseded = ["it is `on` now: wait for that, or apply `maybe` again"];
-    ends("workload/proven", "param:debug=maybe", &superseded);
     let fixed = [
         "fixes param `tier` to `gold`",
         "change the blueprint, or wait without it",

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
+use kube::ResourceExt;
 use kube::api::DynamicObject;
 use kube::runtime::{WatchStreamExt, watcher};
 use parking_lot::Mutex;
@@ -105,7 +106,11 @@ fn show(
         }
         watcher::Event::InitDone => listed.take(),
         watcher::Event::Apply(object) => Some(Found::of(&object)),
-        watcher::Event::Delete(_) => None,
+        // Another one of the same name may be there already.
+        watcher::Event::Delete(object) => {
+            let found = sender.borrow().found.clone();
+            found.filter(|it| Some(&it.uid) != object.uid().as_ref())
+        }
     };
     sender.send_if_modified(|shown| {
         let uid = |found: &Option<Found>| found.as_ref().map(|it| it.uid.clone());

@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::Following;
 use super::asked::Asked;
+use super::confirm;
 use super::id::{self, WaitId};
 use super::owner_watch::Shown;
 use super::replaced;
@@ -263,7 +264,21 @@ impl Waiting {
         } else {
             present.look_at(&track)
         };
+        let generation = present.generation;
+        let outdated = Box::pin(self.outdated(&track, &waited)).await?;
+        if !outdated.is_empty() {
+            return Ok(Waited::not_seen(asked, id, generation, &outdated));
+        }
         Box::pin(self.say_who(waited)).await
+    }
+
+    /// Says what has changed since the look that an answer is taken from, if it is one that could be
+    /// another by then.
+    async fn outdated(&self, track: &Track, waited: &Waited) -> Result<Vec<String>, Refusal> {
+        if !waited.is_decided() || waited.superseded_input().is_some() {
+            return Ok(Vec::new());
+        }
+        confirm::outdated(&self.doors, track, self.asked.is_live()).await
     }
 
     /// Says which blueprints and templates the owner was not looked at with yet.

@@ -87,8 +87,7 @@ fn knative_service_is_live_by_its_newest_revision_alone() {
     assert_eq!(judged.stage, Stage::Done);
     let mut failed = status;
     failed["conditions"] = json!([{"type": "Ready", "status": "False", "reason": "RevisionFailed", "message": "no image"}]);
-    let stage = stage(&service(failed), &known);
-    progresses(&stage, "says: RevisionFailed: no image");
+    fails(&stage(&service(failed), &known), "RevisionFailed: no image");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use pathline_server::api::{WaitState, Waited};
 
-use super::view::line;
+use super::view::{line, subject};
 use super::{Request, running};
 use crate::client::ClientError;
 use crate::report::{Exit, Failure};
@@ -46,8 +46,13 @@ impl Ending {
         };
         let positions = self.waited().map(|waited| waited.positions.as_slice());
         writeln!(out, "{} {verb} what was asked for", request.owner())?;
+        let mut told = Vec::new();
         for position in positions.unwrap_or_default() {
-            writeln!(out, "  {}", position.wish)?;
+            let subject = subject(position);
+            if !told.contains(&subject) {
+                writeln!(out, "  {subject}")?;
+                told.push(subject);
+            }
         }
         let running = self.waited().map(|waited| waited.running.as_slice());
         for object in running.unwrap_or_default() {
@@ -101,7 +106,8 @@ fn unproven(waited: &Waited) -> Failure {
 }
 
 fn late(request: &Request, last: Option<&Waited>) -> Failure {
-    let time = SignedDuration::try_from(request.timeout).unwrap_or(SignedDuration::MAX);
+    let seconds = i64::try_from(request.timeout.as_secs()).unwrap_or(i64::MAX);
+    let time = SignedDuration::from_secs(seconds);
     let positions = last.map(|waited| waited.positions.as_slice());
     let unmet = positions.unwrap_or_default().iter();
     let unmet = unmet.filter(|position| !position.missing.is_empty());

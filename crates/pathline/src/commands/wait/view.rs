@@ -81,17 +81,13 @@ impl Drop for View {
 /// Returns where something is, in one line.
 pub(super) fn line(position: &Position, now: Timestamp) -> String {
     let Position {
-        wish,
         input,
-        value,
         reached,
         missing,
         at_work,
+        ..
     } = position;
-    let mut line = match wish.as_str() {
-        "current" if !input.is_empty() => format!("current {input}={value}"),
-        wish => wish.to_owned(),
-    };
+    let mut line = subject(position);
     line.push_str("  ");
     let place = match reached.as_slice() {
         [] if input.is_empty() => String::new(),
@@ -109,6 +105,17 @@ pub(super) fn line(position: &Position, now: Timestamp) -> String {
     line.push_str(&missing.join("; "));
     line.push_str(&since.map(|since| elapsed(since, now)).unwrap_or_default());
     line
+}
+
+/// Returns what is waited for, with the input that it is about.
+pub(super) fn subject(position: &Position) -> String {
+    let Position {
+        wish, input, value, ..
+    } = position;
+    match wish.as_str() {
+        "current" if !input.is_empty() => format!("current {input}={value}"),
+        wish => wish.to_owned(),
+    }
 }
 
 /// Returns how long something has been at work, in whole seconds; nothing if that is less than one.

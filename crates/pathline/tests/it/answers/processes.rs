@@ -85,9 +85,9 @@ async fn point_14_recipe_for_kubectl_ends_although_a_later_generation_goes_live_
     let documentation = fs::read_to_string(documentation).unwrap();
     let recipe = documentation
         .lines()
-        .find(|line| line.starts_with("until [ "));
+        .find(|line| line.starts_with("timeout 5m sh -c "));
     let recipe = recipe.unwrap().replace("workload/hello", "workload/app");
-    let script = format!("generation=2; {recipe}");
+    let script = format!("export generation=2; {recipe}");
     let kubectl = binaries.program("kubectl");
     let path = format!("{}:/usr/bin:/bin", kubectl.parent().unwrap().display());
     let mut command = Command::new("sh");

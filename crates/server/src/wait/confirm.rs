@@ -1,0 +1,83 @@
+//! Whether an answer is about the present.
+//!
+//! What the ledger knows of an owner is as old as the last look at it. A change of the owner itself is
+//! told by its generation; a change of its blueprint, of a template, or of a delivery on the other side
+//! of git is not. So before somebody is told that it is over, these are read, and compared with what the
+//! last look was made with. Whatever is newer wakes the owner, and so whoever waits.
+
+use futures::future::try_join_all;
+use kube::Client;
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
+use pathline_blueprint::model::GROUP;
+use pathline_blueprint::owner::OwnerKind;
+use pathline_lineage::rollout::DeliveredBy;
+use pathline_lineage::{Track, track};
+
+use crate::Doors;
+use crate::names::OwnerName;
+use crate::owners;
+use crate::refusal::Refusal;
+
+/// Generations by `Kind/name`.
+type Used = std::collections::BTreeMap<String, i64>;
+
+/// Says what has changed since the last look at an owner; with `live`, at the deliveries of what it
+/// wrote, too.
+pub(super) async fn outdated(
+    doors: &Doors,
+    track: &Track,
+    live: bool,
+) -> Result<Vec<String>, Refusal> {
+    let mut outdated = newer_than(doors.cluster()?, &track.used).await?;
+    let rollouts = track.rollouts.values().filter(|_| live);
+    for delivery in rollouts.flat_map(|it| &it.deliveries) {
+        outdated.extend(of_delivery(doors, delivery).await?);
+    }
+    outdated.sort();
+    outdated.dedup();
+    Ok(outdated)
+}
+
+async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String>, Refusal> {
+    let name = OwnerName {
+        namespace: delivery.namespace.clone(),
+        name: delivery.name.clone(),
+    };
+    let title = format!("deliverable `{}/{}`", name.namespace, name.name);
+    let object = owners::get_if_there(doors, OwnerKind::Deliverable, &name).await?;
+    let Some(object) = object else {
+        return Ok(vec![format!("{title} is gone")]);
+    };
+    let generation = object.metadata.generation.unwrap_or_default();
+    let metadata = serde_json::to_value(&object.metadata).unwrap_or_default();
+    let is_same = generation <= delivery.generation
+        && (delivery.marks.is_empty() || track::marks(&metadata) == delivery.marks);
+    if !is_same {
+        let why = format!("{title} has been changed, and has not been looked at since");
+        return Ok(vec![why]);
+    }
+    newer_than(doors.cluster()?, &delivery.used).await
+}
+
+/// Says which blueprints and templates have a newer generation than the one that was used.
+async fn newer_than(client: &Client, used: &Used) -> Result<Vec<String>, Refusal> {
+    let asked = used.iter().map(async |(key, used)| {
+        let now = generation_of(client, key).await?;
+        let newer = now.filter(|now| now > used);
+        Ok::<_, Refusal>(
+            newer.map(|now| format!("generation {now} of {key} has not been looked at yet")),
+        )
+    });
+    Ok(try_join_all(asked).await?.into_iter().flatten().collect())
+}
+
+/// Returns the generation of a cluster-scoped object, given as `Kind/name`, if it is there.
+async fn generation_of(client: &Client, key: &str) -> Result<Option<i64>, Refusal> {
+    let Some((kind, name)) = key.split_once('/') else {
+        return Ok(None);
+    };
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1alpha1", kind));
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let found = owners::answer(api.get_metadata_opt(name)).await?;
+    Ok(found.and_then(|it| it.metadata.generation))
+}
