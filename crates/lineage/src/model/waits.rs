@@ -50,7 +50,11 @@ pub(super) fn told(world: &mut World, step: usize) -> Result<u64, Fault> {
     never_had(world, step)?;
     let mut asked = wishes(world);
     let wishes = asked.swap_remove(step % asked.len());
-    let verdict = judge(world, &wishes, step.is_multiple_of(3));
+    let live = step.is_multiple_of(3) && has_last_miles(world);
+    let verdict = judge(world, &wishes, live);
+    if live && matches!(verdict, Verdict::Holds(_)) && !world.retiring.is_empty() {
+        return Err(fault(&wishes, &verdict, "does not run alone"));
+    }
     answered(world, &wishes, &verdict)
 }
 

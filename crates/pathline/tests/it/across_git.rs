@@ -83,12 +83,27 @@ fn assert_runs(found: &Value, is_current: bool) -> Result<()> {
     Ok(())
 }
 
+/// Asks what the process is made of until it is known: right after a start it runs before Pathline
+/// has looked at it again, and is not explained until then.
+fn await_explained(example: &Example) -> Result<Value> {
+    const TRIES: u32 = 600;
+    for _ in 0..TRIES {
+        let output = example.ask(&["lineage", "process/hello", "-o", "json"]);
+        match output.status.code() {
+            Some(0) => return serde_json::from_slice(&output.stdout).context("nothing but JSON"),
+            Some(3) => std::thread::sleep(std::time::Duration::from_millis(100)),
+            _ => anyhow::bail!("{output:?}"),
+        }
+    }
+    anyhow::bail!("nobody knows what process/hello is made of")
+}
+
 /// Asserts that what runs is explained down to a commit, with the manifest's commit in between.
 fn assert_explained(example: &Example, commit: &str) -> Result<()> {
     let revision = format!("main@sha1:{commit}");
     let manifests = example.up.directory().join("hello/manifests.git");
     let manifest = git(&manifests, &["rev-parse", "main"]);
-    let process = example.ask_json(&["lineage", "process/hello"])?;
+    let process = await_explained(example)?;
     assert_leads(&process["made"], &manifest, &revision);
     let delivery = example.ask_json(&["lineage", "deliverable/hello"])?;
     assert_leads(&delivery["outputs"][0], &manifest, &revision);

@@ -75,7 +75,8 @@ impl Example {
         let output = self.ask(&[arguments, &["-o", "json"]].concat());
         ensure!(
             output.status.success(),
-            "{arguments:?}: {}",
+            "{arguments:?}: {} {}",
+            stdout(&output),
             stderr(&output)
         );
         serde_json::from_slice(&output.stdout).context("nothing but JSON")

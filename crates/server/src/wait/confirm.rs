@@ -10,8 +10,8 @@ use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use pathline_blueprint::model::GROUP;
 use pathline_blueprint::owner::OwnerKind;
-use pathline_lineage::rollout::DeliveredBy;
-use pathline_lineage::{Track, track};
+use pathline_lineage::rollout::{Below, DeliveredBy, Object, ObjectName, judge};
+use pathline_lineage::{Stage, Track, track};
 
 use crate::Doors;
 use crate::names::OwnerName;
@@ -29,9 +29,12 @@ pub(super) async fn outdated(
     live: bool,
 ) -> Result<Vec<String>, Refusal> {
     let mut outdated = newer_than(doors.cluster()?, &track.used).await?;
-    let rollouts = track.rollouts.values().filter(|_| live);
-    for delivery in rollouts.flat_map(|it| &it.deliveries) {
-        outdated.extend(of_delivery(doors, delivery).await?);
+    if live {
+        outdated.extend(stopped(doors.cluster()?, track).await?);
+        let rollouts = track.rollouts.values();
+        for delivery in rollouts.flat_map(|it| &it.deliveries) {
+            outdated.extend(of_delivery(doors, delivery).await?);
+        }
     }
     outdated.sort();
     outdated.dedup();
@@ -56,7 +59,42 @@ async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String
         let why = format!("{title} has been changed, and has not been looked at since");
         return Ok(vec![why]);
     }
-    newer_than(doors.cluster()?, &delivery.used).await
+    let mut outdated = newer_than(doors.cluster()?, &delivery.used).await?;
+    let kind = OwnerKind::Deliverable.name();
+    let ledger = doors.ledger()?;
+    if let Some(track) = ledger.find_track(kind, &name.namespace, &name.name).await? {
+        outdated.extend(stopped(doors.cluster()?, &track).await?);
+    }
+    Ok(outdated)
+}
+
+/// Says which processes do not run as they did at the last look: they end with Pathline, and are
+/// started again before anybody looks.
+async fn stopped(client: &Client, track: &Track) -> Result<Vec<String>, Refusal> {
+    let mut stopped = Vec::new();
+    let rollouts = track.rollouts.values();
+    let done = rollouts.filter(|it| it.stage == Stage::Done && it.object.kind == "Process");
+    for rollout in done {
+        let ObjectName {
+            namespace, name, ..
+        } = &rollout.object;
+        let gvk = GroupVersionKind::gvk("pathline.dev", "v1alpha1", "Process");
+        let resource = ApiResource {
+            plural: "processes".to_owned(),
+            ..ApiResource::from_gvk(&gvk)
+        };
+        let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &resource);
+        let found = owners::answer(api.get_opt(name)).await?;
+        let found = found.and_then(|it| serde_json::to_value(it).ok());
+        let runs = found.is_some_and(|it| {
+            let now = judge(&Object::read(&it), &Below::default(), &[]);
+            now.uid == rollout.uid && now.stage == Stage::Done
+        });
+        if !runs {
+            stopped.push(format!("{} does not run as it did", rollout.object));
+        }
+    }
+    Ok(stopped)
 }
 
 /// Says which blueprints and templates have a newer generation than the one that was used.

@@ -1,6 +1,7 @@
 //! One who waits.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pathline_blueprint::owner::OwnerKind;
 use pathline_ledger::Ledger;
@@ -23,6 +24,9 @@ use crate::owners::{self, Found};
 use crate::refusal::Refusal;
 use crate::running;
 
+/// How soon an answer that was held back is confirmed again.
+const CONFIRM_AGAIN: Duration = Duration::from_millis(500);
+
 /// One who waits, and what they were told last.
 pub(super) struct Waiting {
     stay: Stay,
@@ -36,6 +40,9 @@ pub(super) struct Waiting {
     told: Option<Waited>,
     /// Whether the owner was looked at with what it should have been.
     has_seen: bool,
+    /// Whether the last answer was held back, since something has changed that the ledger does not
+    /// know yet. If the next look finds that all is as before, nothing is recorded.
+    is_outdated: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -94,6 +101,7 @@ impl Waiting {
             cluster: None,
             told: None,
             has_seen: false,
+            is_outdated: false,
             _room: room,
         };
         waiting.begin().await?;
@@ -182,9 +190,16 @@ impl Waiting {
                 None => std::future::pending().await,
             }
         };
+        let again = async {
+            match self.is_outdated {
+                true => tokio::time::sleep(CONFIRM_AGAIN).await,
+                false => std::future::pending().await,
+            }
+        };
         tokio::select! {
             goes_on = track => goes_on,
             goes_on = cluster => goes_on,
+            () = again => true,
             goes_on = self.stay.disturbed() => goes_on,
         }
     }
@@ -266,7 +281,8 @@ impl Waiting {
         };
         let generation = present.generation;
         let outdated = Box::pin(self.outdated(&track, &waited)).await?;
-        if !outdated.is_empty() {
+        self.is_outdated = !outdated.is_empty();
+        if self.is_outdated {
             return Ok(Waited::not_seen(asked, id, generation, &outdated));
         }
         Box::pin(self.say_who(waited)).await
