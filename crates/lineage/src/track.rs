@@ -174,7 +174,9 @@ impl Track {
     /// more is among them.
     pub fn has_run(&self) -> Vec<Retiring> {
         let stamped = self.rollouts.iter();
-        let stamped = stamped.filter(|(_, rollout)| !rollout.controllers.is_empty());
+        // A Job ends by itself; its pods are kept for their logs.
+        let stamped = stamped
+            .filter(|(_, rollout)| !rollout.controllers.is_empty() && rollout.object.kind != "Job");
         let stamped = stamped.map(|(resource, rollout)| Retiring {
             resource: resource.clone(),
             object: rollout.object.clone(),

@@ -44,6 +44,8 @@ pub(super) struct Found {
     pub(super) leftovers: Vec<Leftover>,
     /// The resources of which some object is there.
     pub(super) there: BTreeSet<String>,
+    /// The uids of those that a resource holds.
+    pub(super) held: BTreeSet<String>,
 }
 
 /// Returns every object that the owner of this uid controls.
@@ -54,7 +56,9 @@ pub(super) async fn find(watches: &Watches, uid: &str, hold: impl Fn(&str) -> Ho
             let resource = object.labels().get(RESOURCE_NAME_LABEL).cloned();
             let resource = resource.unwrap_or_default();
             found.there.insert(resource.clone());
-            if !holds(&hold(&resource), &kind, &object) {
+            if holds(&hold(&resource), &kind, &object) {
+                found.held.extend(object.uid());
+            } else {
                 found.leftovers.push(Leftover {
                     resource,
                     is_leaving: object.metadata.deletion_timestamp.is_some(),

@@ -192,7 +192,7 @@ impl Pass<'_> {
         let mut path = lineage::Path::new(self.owner, &readings, sightings, self.now.0);
         let found = self.stamped_before(&made).await;
         path.lose_all_but(&found.there);
-        let judged = self.last_miles(&mut path, &made, &found.leftovers).await;
+        let judged = self.last_miles(&mut path, &made, &found).await;
         self.path = Some(path);
         if made.iter().any(|made| made.is_unauthenticated) {
             self.this.context.clients.forget(account);
@@ -246,7 +246,7 @@ impl Pass<'_> {
         &self,
         path: &mut lineage::Path,
         made: &[Made],
-        leftovers: &[Leftover],
+        found: &Found,
     ) -> Result<(), Error> {
         let finals = path.finals();
         let products = made.iter().filter_map(|made| made.product.as_ref());
@@ -274,9 +274,11 @@ impl Pass<'_> {
                 rollouts.extend(judged.map(|rollout| (resource.clone(), rollout)));
             }
         }
-        let left = leftovers.iter().map(Leftover::retiring).collect();
+        let left = found.leftovers.iter().map(Leftover::retiring).collect();
         let stamped = made.iter().filter_map(|made| made.end.as_ref()?.uid());
-        let stamped = stamped.map(str::to_owned).collect();
+        // Former runs are kept for as long as their template says.
+        let held = found.held.iter().cloned();
+        let stamped = stamped.map(str::to_owned).chain(held).collect();
         if let Some(has_run) = self.this.context.lineage.has_run(self.owner).await {
             path.retire(round.retiring(left, has_run, &stamped).await);
         }

@@ -98,6 +98,9 @@ async fn apply_elsewhere(world: &World, api_version: &str, kind: &str) {
     world.apply_params(&[("debug", "broken")]).await;
     let stamped = world.wait_stamped(api_version, kind, 3).await;
     world.report_applied(&stamped, &elsewhere, "False").await;
+    let says = "says: it does not apply";
+    world.wait_missing(3, "param:debug=broken", says).await;
+    world.report_applied(&stamped, &elsewhere, "Stalled").await;
     let reason = world.wait_never(3, "param:debug=broken").await;
     assert!(reason.contains("it does not apply"), "{reason}");
     namespaces
@@ -155,9 +158,14 @@ impl World {
     /// Plays Flux: says whether everything was applied, and what.
     async fn report_applied(&self, stamped: &Value, namespace: &str, ready: &str) {
         let types: TypeMeta = serde_json::from_value(stamped.clone()).unwrap();
+        let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "message": "it does not apply"});
+        let conditions = match ready {
+            "Stalled" => vec![condition("Ready", "False"), condition("Stalled", "True")],
+            ready => vec![condition("Ready", ready)],
+        };
         let status = json!({
             "observedGeneration": stamped["metadata"]["generation"],
-            "conditions": [{"type": "Ready", "status": ready, "message": "it does not apply"}],
+            "conditions": conditions,
             "inventory": {"entries": [
                 {"id": format!("{namespace}_app_apps_Deployment"), "v": "v1"},
                 {"id": format!("{namespace}_app__ConfigMap"), "v": "v1"},

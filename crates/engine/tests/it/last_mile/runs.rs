@@ -56,7 +56,7 @@ pub(crate) async fn immutable_run_at_the_end_of_a_path_is_its_last_mile(
     kubelets.hold("once:2");
     world.apply_params(&[("image", "once:2")]).await;
     world.assert_not_live_with("image", "once:2").await;
-    world.wait_missing(2, "param:image=once:2", "once:1").await;
+    world.wait_missing(2, "param:image=once:2", "` runs").await;
     kubelets.release("once:2");
     world.wait_live(2).await;
 
