@@ -209,7 +209,7 @@ fn commands_of_the_documentation_attach_a_debugger_to_the_new_commit() -> Result
     let running = serde_json::from_str::<Value>(&running)?["running"][0].take();
     assert_ne!(running["pid"], before["running"][0]["pid"]);
     let commit = git(&laptop.app, &["rev-parse", "HEAD"]);
-    let seen = inspect(&documented, &laptop.app, &running)?;
+    let seen = inspect_patiently(&documented, &laptop, &running)?;
     assert_eq!(seen.word, "'hello again'");
     assert_eq!(seen.pid, running["pid"].to_string());
     assert!(seen.revision.contains(&commit), "{}", seen.revision);
@@ -223,6 +223,27 @@ struct Inspected {
     pid: String,
     revision: String,
     page: String,
+}
+
+/// Attaches, and once more if the debugger does not hold: on a loaded machine it may give up before it
+/// has got into the process, and has to be started again.
+fn inspect_patiently(
+    documented: &Documented,
+    laptop: &Laptop,
+    running: &Value,
+) -> Result<Inspected> {
+    const RETRIES: usize = 3;
+    for _ in 0..RETRIES {
+        match inspect(documented, &laptop.app, running) {
+            Ok(seen) => return Ok(seen),
+            Err(error) => println!("attaching again: {error:#}"),
+        }
+        let attach = documented.shell.lines().last().context("a command")?;
+        if let Err(error) = laptop.shell(attach) {
+            println!("{attach}: {error:#}");
+        }
+    }
+    inspect(documented, &laptop.app, running)
 }
 
 /// Attaches as an editor does, stops at a breakpoint, looks around and lets go.
