@@ -236,11 +236,11 @@ fn inspect_patiently(
     for _ in 0..RETRIES {
         match inspect(documented, &laptop.app, running) {
             Ok(seen) => return Ok(seen),
-            Err(error) => println!("attaching again: {error:#}"),
+            Err(error) => eprintln!("attaching again: {error:#}"),
         }
         let attach = documented.shell.lines().last().context("a command")?;
         if let Err(error) = laptop.shell(attach) {
-            println!("{attach}: {error:#}");
+            eprintln!("{attach}: {error:#}");
         }
     }
     inspect(documented, &laptop.app, running)
