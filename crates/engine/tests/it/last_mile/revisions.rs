@@ -100,7 +100,7 @@ async fn roll_out(world: &mut World, kubelets: &Kubelets, body: Value) {
 
 impl World {
     /// Waits until a pod is being deleted.
-    async fn wait_leaving(&self, pod: &str) {
+    pub(super) async fn wait_leaving(&self, pod: &str) {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let is_leaving =
             |pod: Option<&Pod>| pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());

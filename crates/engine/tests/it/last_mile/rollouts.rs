@@ -58,8 +58,9 @@ pub(crate) async fn pod_that_is_still_being_deleted_keeps_the_new_ones_from_bein
     world
         .wait_missing(2, "param:debug=on", "1 old pods are still there")
         .await;
-    let gone = world.finalize(&pod, &json!(null)).await;
-    assert!(gone.metadata.deletion_timestamp.is_some());
+    // Old pods are told of before they are on their way out, too.
+    world.wait_leaving(&pod).await;
+    world.finalize(&pod, &json!(null)).await;
     world.wait_live(2).await;
     assert_eq!(world.running_with(&world.namespace).await, ["on", "on"]);
 }
