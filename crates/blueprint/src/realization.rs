@@ -34,7 +34,7 @@ pub struct Realization {
     pub health: Verdict,
     /// Whether what the object reports is about what was written last, as far as it says.
     pub is_observed: bool,
-    /// Why the stamped object will get no further until somebody changes something.
+    /// The reason for which the stamped object will get no further until somebody changes something.
     pub failed: Option<String>,
 }
 

@@ -15,7 +15,7 @@ const TERMINAL: [&str; 3] = ["Stalled", "Failed", "ACK.Terminal"];
 /// The condition by which runs say how they ended: Tekton's, kpack's builds, and `Task`.
 const SUCCEEDED: &str = "Succeeded";
 
-/// How many of the last lines of a log are told.
+/// The number of last lines of a log that are told.
 const MAX_LINES: usize = 3;
 
 /// The reason of a Deployment that has made no progress for too long.

@@ -1,4 +1,4 @@
-//! What follows from a blueprint and its templates together: a config whose change restarts nothing.
+//! Lints of a blueprint and its templates together: a config whose change restarts nothing.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::owner::OwnerKind;
 
 /// A template that a blueprint uses, as far as it can be read without an owner.
 struct Used<'o> {
-    /// Which of the objects it is.
+    /// The index of the object.
     index: usize,
     resource: &'o Resource,
     object: &'o Value,

@@ -1,4 +1,4 @@
-//! Which blueprint would an owner have with the smallest change?
+//! The blueprint that an owner would have with the smallest change.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ const MAX_VALUE: usize = 64;
 pub struct Nearest {
     /// The name of the blueprint.
     pub blueprint: String,
-    /// What differs, requirement by requirement, for people.
+    /// The differences, requirement by requirement, for people.
     pub unmet: Vec<String>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Configs<'m> {
     looks: BTreeMap<String, &'m ConfigLook>,
     /// The resources that are on the path.
     on_path: BTreeSet<String>,
-    /// How far that is which reads them; `None` if something of it has not been judged yet.
+    /// The stage of what reads them; `None` if something of it has not been judged yet.
     readers: BTreeMap<(ConfigKind, String), Option<Stage>>,
 }
 

@@ -1,4 +1,4 @@
-//! What git said of the revisions that deliveries found, kept for those who ask later.
+//! Records what git said of the revisions that deliveries found, for those who ask later.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
