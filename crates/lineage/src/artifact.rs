@@ -172,7 +172,10 @@ impl Artifact {
     /// Tells whether this is an artifact of its kind and name with a value: the text `true` is not
     /// the boolean. A source or a deployment is no value.
     pub(crate) fn has_value(&self, value: &Value) -> bool {
-        self.id == ArtifactId::of(self.kind, self.name.as_deref(), value)
+        // Hashing is what takes time, and those who wait compare at every look: values that differ
+        // mostly show it. What is brief may show nothing.
+        let may_be = self.shown.is_empty() || self.shown == shown(value);
+        may_be && self.id == ArtifactId::of(self.kind, self.name.as_deref(), value)
     }
 
     /// Tells whether the value is too long to be kept, and a text is what is shown of it.
