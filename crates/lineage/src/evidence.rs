@@ -92,6 +92,11 @@ impl Judgement {
         self.is_dated || self.from.iter().any(is_new)
     }
 
+    /// Tells whether it proves anything.
+    pub(crate) fn is_proof(&self) -> bool {
+        self.is_dated || self.from.values().any(|edge| edge.evidence.is_proof())
+    }
+
     fn dated(self, is_dated: bool) -> Self {
         Self { is_dated, ..self }
     }
@@ -228,11 +233,15 @@ impl<'a> Judge<'a> {
     }
 
     /// Tells whether an object with a matching rule has got to an apply, by what it says itself:
-    /// whatever its generation means, it has seen this one, is well, and shows its inputs.
+    /// whatever its generation means, it has seen this one, is well, and shows all inputs of it that
+    /// rules name.
     fn has_got_to(self, record: &Record, snapshot: &Snapshot) -> bool {
         let reported = self.tracing.reported(snapshot);
         let seen = reported.is_some() && reported == snapshot.generation;
         let seen = seen && record.generation == snapshot.generation && snapshot.health.is_good();
+        let mut ruled = record.inputs.keys();
+        let shown = ruled.all(|it| !self.tracing.rules.contains(it) || snapshot.matches(it));
+        let seen = seen && shown;
         self.clauses.holds(Clause::RuleDated, seen)
     }
 

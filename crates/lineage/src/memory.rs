@@ -33,6 +33,9 @@ pub(crate) struct Memory {
     records: Vec<Record>,
     /// The newest apply that is no longer remembered.
     forgotten: u64,
+    /// The last apply that an object is known to have got to: something made of it was proven.
+    #[serde(default)]
+    reached: u64,
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
@@ -88,6 +91,9 @@ impl Memory {
         for made in made.filter(|it| it.record == record.number) {
             made.record = self.applies;
         }
+        if self.reached == record.number {
+            self.reached = self.applies;
+        }
         record.number = self.applies;
         self.records.push(record);
     }
@@ -132,8 +138,9 @@ impl Memory {
         let current = self.current.as_ref();
         let unchanged = current.filter(|it| it.record > 0 && it.shows(snapshot));
         let is_news = unchanged.is_none_or(|it| judgement.is_news_to(it));
-        if !is_news && !touched {
-            return self.doubt_rules(resource, snapshot, clauses);
+        if !is_news {
+            let doubted = touched && self.doubt_generation();
+            return self.doubt_rules(resource, snapshot, clauses) || doubted;
         }
         if !judgement.is_dated {
             judgement.record = self.earliest_alike(snapshot, &judgement);
@@ -141,8 +148,8 @@ impl Memory {
         self.adopt(resource, snapshot, judgement)
     }
 
-    /// Returns the earliest apply, from the one that is shown on, that proof without a date may speak
-    /// of: it shows that values are used, and not that they were made again since.
+    /// Returns the earliest apply, from the one that was reached on, that proof without a date may
+    /// speak of: it shows that values are used, and not that they were made again since.
     fn earliest_alike(&self, snapshot: &Snapshot, judgement: &Judgement) -> u64 {
         let proven = judgement.from.iter();
         let proven: Vec<_> = proven
@@ -151,11 +158,10 @@ impl Memory {
         if proven.is_empty() {
             return judgement.record;
         }
-        let shown = self.current.as_ref().map_or(0, |it| it.record);
         let is_alike = |it: &&Record| {
             let mut proven = proven.iter();
             let same = proven.all(|(origin, edge)| it.inputs.get(origin) == Some(&edge.artifact));
-            it.number >= shown && same
+            it.number >= self.reached && same
         };
         let alike = self.applies_to(&snapshot.uid).filter(is_alike);
         let earliest = alike.map(|it| it.number).min();
@@ -381,6 +387,7 @@ impl Memory {
             applies,
             records,
             forgotten,
+            reached,
             uids,
             last: _,
             looked: _,
@@ -389,8 +396,8 @@ impl Memory {
             current,
             derivations,
         } = self;
-        (applies, forgotten, emits) == (&other.applies, &other.forgotten, &other.emits)
-            && (records, uids) == (&other.records, &other.uids)
+        (applies, forgotten, reached) == (&other.applies, &other.forgotten, &other.reached)
+            && (emits, records, uids) == (&other.emits, &other.records, &other.uids)
             && (current, derivations) == (&other.current, &other.derivations)
     }
 
@@ -479,13 +486,23 @@ impl Memory {
             return true;
         }
         if touched {
-            let doubting = current.doubting(|_, edge| edge.evidence == Evidence::Generation);
-            return self.put(doubting);
+            return self.doubt_generation();
         }
         self.doubt_rules(resource, snapshot, clauses)
     }
 
+    /// Doubts what only a generation proved; tells whether that changed what is known.
+    fn doubt_generation(&mut self) -> bool {
+        let current = self.current.as_ref();
+        let doubting =
+            current.map(|it| it.doubting(|_, edge| edge.evidence == Evidence::Generation));
+        doubting.is_some_and(|it| self.put(it))
+    }
+
     fn adopt(&mut self, resource: &Resource, snapshot: &Snapshot, judgement: Judgement) -> bool {
+        if judgement.is_proof() {
+            self.reached = self.reached.max(judgement.record);
+        }
         let mut made = Derivation {
             resource: resource.name.clone(),
             template: snapshot.template.clone(),

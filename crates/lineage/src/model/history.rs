@@ -275,6 +275,7 @@ impl World {
             return;
         };
         it.touched = true;
+        it.gone.push(object.clone());
         let name = it.name.clone();
         self.tell(|| format!("{name}: {} is deleted", object.uid));
         if noticed {
@@ -291,6 +292,7 @@ impl World {
         let Some(old) = self.parts[part].objects.pop() else {
             return;
         };
+        self.parts[part].gone.push(old.clone());
         let mut spec = old.spec;
         for field in spec.values_mut() {
             *field = object::somebody_elses();

@@ -38,7 +38,7 @@ fn is_made_again(world: &World, part: &Part, origin: &Origin, reached: &BTreeSet
         return true;
     };
     // A watch may bring old states late; how far the object really is, counts.
-    let mut objects = part.objects.iter().rev();
+    let mut objects = part.objects.iter().chain(&part.gone).rev();
     let seen = objects.find(|it| it.uid == seen.uid).unwrap_or(seen);
     match part.controller {
         // What was applied is there at once, and a run has one set of inputs.

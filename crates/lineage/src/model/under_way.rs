@@ -83,10 +83,9 @@ fn is_done(world: &World, part: &Part, object: &Object) -> bool {
 /// Tells whether the work on the last apply is done, or has changed at least what is shown. A
 /// generation that was noted before the work began says nothing.
 fn shows_work(part: &Part, object: &Object) -> bool {
-    let output = object.status.output.as_ref().map(Artifact::id);
     // Without an output, and without the knowledge that there will be one, it is taken for a sink.
-    let seems_sink = output.is_none() && !part.emits;
-    seems_sink || object.status.done == Some(object.generation) || output != part.shown_before
+    let seems_sink = object.status.output.is_none() && !part.emits;
+    seems_sink || object.status.done == Some(object.generation) || part.shown_since
 }
 
 /// Tells whether what handed its input on before has not done so with the last one.

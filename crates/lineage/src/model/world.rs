@@ -51,6 +51,8 @@ pub(super) struct Part {
     pub(super) second_template: bool,
     /// The current object last; only runs have more than one.
     pub(super) objects: Vec<Object>,
+    /// Objects that are no longer there, as they were last.
+    pub(super) gone: Vec<Object>,
     /// States that a watch has still to deliver.
     pub(super) pending: VecDeque<Object>,
     /// The last apply that Pathline remembers.
@@ -68,17 +70,22 @@ pub(super) struct Part {
     /// The object that Pathline looked at last.
     pub(super) seen: Option<Object>,
     /// The applies that Pathline remembers, each with the object and the generation that it made.
-    pub(super) remembered: Vec<(String, i64, Inputs)>,
-    /// The output that was shown when the last of them was made.
-    pub(super) shown_before: Option<ArtifactId>,
+    pub(super) remembered: Vec<Apply>,
+    /// Another output was shown since the last of them was made, perhaps by a state that came late. What
+    /// an object showed before anybody remembers an apply to it counts as made of the first that is
+    /// remembered.
+    pub(super) shown_since: bool,
 }
+
+/// The object of an apply, the generation that it made, and its inputs.
+pub(super) type Apply = (String, i64, Inputs);
 
 /// What the ledger had when it went away.
 #[derive(Debug)]
 pub(super) struct Written {
     state: State,
-    /// What Pathline had applied and seen, by part.
-    parts: Vec<(Option<Inputs>, Option<Object>)>,
+    /// What Pathline had applied and seen, and remembered, by part.
+    parts: Vec<(Option<Inputs>, Option<Object>, Vec<Apply>)>,
     looked: i64,
 }
 
@@ -201,7 +208,7 @@ impl World {
                 parts: self
                     .parts
                     .iter()
-                    .map(|it| (it.recorded.clone(), it.seen.clone()))
+                    .map(|it| (it.recorded.clone(), it.seen.clone(), it.remembered.clone()))
                     .collect(),
                 looked: self.looked,
             }),
@@ -228,10 +235,9 @@ impl World {
         self.tell(|| "everything since the ledger went away is forgotten".to_owned());
         self.state = written.state;
         self.looked = written.looked;
-        for (part, (recorded, seen)) in self.parts.iter_mut().zip(written.parts) {
+        for (part, (recorded, seen, remembered)) in self.parts.iter_mut().zip(written.parts) {
             part.disputed |= part.recorded != recorded;
-            (part.recorded, part.seen) = (recorded, seen);
-            part.remembered.clear();
+            (part.recorded, part.seen, part.remembered) = (recorded, seen, remembered);
         }
         self.waiting.forget();
     }
@@ -310,9 +316,9 @@ impl Part {
 
     /// Takes note of an apply that Pathline remembers.
     pub(super) fn remember(&mut self, object: &Object, inputs: &Inputs) {
-        if self.recorded.as_ref() != Some(inputs) {
-            let output = object.status.output.as_ref();
-            self.shown_before = output.map(Artifact::id);
+        let is_first = !self.remembered.iter().any(|(uid, ..)| *uid == object.uid);
+        if is_first || self.recorded.as_ref() != Some(inputs) {
+            self.shown_since = is_first;
         }
         self.recorded = Some(inputs.clone());
         let apply = (object.uid.clone(), object.generation, inputs.clone());
@@ -327,6 +333,8 @@ impl Part {
         let age = |it: &Object| (it.uid.len(), it.uid.clone(), it.generation);
         let is_late = self.seen.as_ref().is_some_and(|it| age(it) > age(object));
         if !is_late || self.controller == Controller::Runs {
+            let before = self.seen.as_ref().map(|it| &it.status.output);
+            self.shown_since |= before.is_none_or(|it| *it != object.status.output);
             self.seen = Some(object.clone());
         }
     }
@@ -426,6 +434,7 @@ fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
         sink,
         second_template: false,
         objects: Vec::new(),
+        gone: Vec::new(),
         pending: VecDeque::new(),
         recorded: None,
         rendered: None,
@@ -435,7 +444,7 @@ fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
         salt: 0,
         seen: None,
         remembered: Vec::new(),
-        shown_before: None,
+        shown_since: false,
         name,
         controller,
         upstream,

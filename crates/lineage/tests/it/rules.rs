@@ -1,7 +1,10 @@
 //! Correlation rules: what an object says it uses, and no longer says.
 
+use pathline_lineage::chain::Resource;
+use pathline_lineage::{Artifact, Chain, Origin, Snapshot, State, Tracing, Trust};
 use serde_json::{Value, json};
 
+use crate::paths::{done, resource, stamp};
 use crate::support::{applied, inputs, owner, run};
 
 /// A sink whose object says which value it uses.
@@ -57,6 +60,79 @@ fn point_4_rule_that_matched_before_does_not_say_that_it_was_made_again() {
         told(&[&a, &silent, &b, &back, &still_silent]),
         ["param:rev=A"]
     );
+}
+
+/// What an object shows while no rule matches is of any apply so far, not of the last one.
+#[test]
+fn point_4_what_is_shown_without_proof_does_not_say_how_far_an_object_is() {
+    let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 3));
+    let silent = |generation: i64, matched: bool| [seen(generation, None, matched)];
+    let steps: [&[Value]; 5] = [&a, &b, &silent(2, false), &back, &silent(3, true)];
+    assert_eq!(told(&steps), ["param:rev=A"]);
+}
+
+#[test]
+fn point_4_generation_of_somebody_else_does_not_say_how_far_an_object_is() {
+    let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 6));
+    let silent = |generation: i64, matched: bool| [seen(generation, None, matched)];
+    let steps: [&[Value]; 6] = [
+        &a,
+        &silent(1, true),
+        &b,
+        &silent(5, false),
+        &back,
+        &silent(6, true),
+    ];
+    assert_eq!(told(&steps), ["param:rev=A"]);
+}
+
+/// A controller notes the generation first, and still uses the old value of one of two params.
+#[test]
+fn point_4_object_that_shows_some_of_its_inputs_has_not_got_to_them() {
+    let (chart, values) = (Origin::owner("param:chart"), Origin::owner("param:values"));
+    let artifact = |origin: &Origin, value: &str| match origin {
+        Origin::Owner(name) | Origin::Resource(name) => Artifact::param(name, &json!(value)),
+    };
+    let deploy = Resource {
+        tracing: Tracing {
+            trust: Trust::Condition,
+            rules: [chart.clone(), values.clone()].into(),
+            ..Tracing::default()
+        },
+        ..resource("deploy", &[], &["param:chart", "param:values"])
+    };
+    let mut state = State::new(Chain::new(vec![deploy]).expect("it is a path"));
+    let mut apply = |state: &mut State, generation: i64, of_values: &str| {
+        let inputs = [
+            (chart.clone(), artifact(&chart, "1")),
+            (values.clone(), artifact(&values, of_values)),
+        ];
+        let owned = inputs.iter().map(|(origin, it)| match origin {
+            Origin::Owner(name) | Origin::Resource(name) => (name.clone(), it.clone()),
+        });
+        state.own(owned.collect());
+        let stamped = state.stamped("deploy", stamp("deploy", generation, inputs));
+        stamped.expect("it is on the path");
+    };
+    let see = |state: &mut State, generation: i64, observed: i64, matched: &[&Origin]| {
+        let snapshot = Snapshot {
+            observed: Some(observed),
+            condition_observed: None,
+            matched: Some(matched.iter().map(|it| (*it).clone()).collect()),
+            ..done("deploy", generation, None)
+        };
+        state.seen("deploy", &snapshot).expect("it is on the path");
+    };
+    apply(&mut state, 1, "A");
+    see(&mut state, 1, 1, &[&chart, &values]);
+    apply(&mut state, 2, "B");
+    see(&mut state, 2, 2, &[&chart]);
+    apply(&mut state, 3, "A");
+    see(&mut state, 3, 2, &[&chart, &values]);
+    let a = artifact(&values, "A");
+    assert!(!state.arrival(&values, |it| *it == a).arrived());
+    see(&mut state, 3, 3, &[&chart, &values]);
+    assert!(state.arrival(&values, |it| *it == a).arrived());
 }
 
 #[test]
