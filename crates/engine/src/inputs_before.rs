@@ -8,7 +8,9 @@ use pathline_blueprint::stamp::INPUTS_ANNOTATION;
 use pathline_lineage::InputsId;
 use serde_json::{Value, json};
 
-/// Holds a generation and, after a colon, the ids of the inputs that it carried before.
+/// Holds a generation, the uid of the object, and, after a colon, the ids of the inputs that it carried
+/// before. The uid tells a note that a new object was created with, for the one that it was meant for
+/// had just been deleted.
 const ANNOTATION: &str = "pathline.dev/inputs-before";
 /// How many ids are told.
 const MOST: usize = 8;
@@ -37,14 +39,23 @@ pub(crate) fn note(rendered: &Value, live: &Value) -> Option<Value> {
         before.insert(0, OTHERS);
     }
     let mut noted = rendered.clone();
-    let note = format!("{generation}:{}", before.join(","));
+    let uid = live["metadata"]["uid"].as_str().unwrap_or_default();
+    let note = format!("{generation}/{uid}:{}", before.join(","));
     noted["metadata"]["annotations"][ANNOTATION] = json!(note);
     Some(noted)
 }
 
 fn ids(object: &Value) -> Vec<&str> {
     let note = annotation(object, ANNOTATION).and_then(|it| it.split_once(':'));
-    let of_now = |noted: &str| noted.parse().ok() == generation(object);
+    // Notes of old have no uid.
+    let of_now = |noted: &str| {
+        let (noted, of) = match noted.split_once('/') {
+            Some((noted, of)) => (noted, Some(of)),
+            None => (noted, None),
+        };
+        let is_same = of.is_none_or(|of| object["metadata"]["uid"].as_str() == Some(of));
+        is_same && noted.parse().ok() == generation(object)
+    };
     match note {
         Some((noted, ids)) if of_now(noted) => ids.split(',').collect(),
         _ => Vec::new(),
@@ -66,6 +77,7 @@ mod tests {
     fn object(generation: i64, inputs: &str, before: Option<&str>) -> Value {
         let mut object = json!({"metadata": {
             "generation": generation,
+            "uid": "u",
             "annotations": {INPUTS_ANNOTATION: inputs},
         }});
         if let Some(before) = before {
@@ -82,27 +94,41 @@ mod tests {
 
     #[test]
     fn inputs_of_the_same_generation_are_kept() {
-        assert_eq!(noted("b", &object(5, "a", None)).as_deref(), Some("5:a"));
-        let before = object(5, "b", Some("5:a"));
-        assert_eq!(noted("a", &before).as_deref(), Some("5:a,b"));
-        assert_eq!(noted("b", &before).as_deref(), Some("5:a"));
+        assert_eq!(noted("b", &object(5, "a", None)).as_deref(), Some("5/u:a"));
+        let before = object(5, "b", Some("5/u:a"));
+        assert_eq!(noted("a", &before).as_deref(), Some("5/u:a,b"));
+        assert_eq!(noted("b", &before).as_deref(), Some("5/u:a"));
         assert_eq!(read(&before), [InputsId::read("a")]);
     }
 
     #[test]
     fn inputs_of_older_generations_do_not_matter() {
-        let before = object(6, "b", Some("5:a"));
+        let before = object(6, "b", Some("5/u:a"));
         assert_eq!(noted("b", &before), None);
-        assert_eq!(noted("c", &before).as_deref(), Some("6:b"));
+        assert_eq!(noted("c", &before).as_deref(), Some("6/u:b"));
         assert_eq!(read(&before), []);
+    }
+
+    #[test]
+    fn inputs_of_the_object_that_was_there_before_do_not_matter() {
+        assert_eq!(read(&object(1, "b", Some("1/gone:a"))), []);
+        assert_eq!(
+            noted("c", &object(1, "b", Some("1/gone:a"))).as_deref(),
+            Some("1/u:b")
+        );
+    }
+
+    #[test]
+    fn notes_of_old_without_a_uid_count() {
+        assert_eq!(read(&object(5, "b", Some("5:a"))), [InputsId::read("a")]);
     }
 
     #[test]
     fn many_inputs_are_told_as_others() {
         let before: Vec<_> = (0..MOST).map(|it| format!("id{it}")).collect();
-        let live = object(5, "last", Some(&format!("5:{}", before.join(","))));
+        let live = object(5, "last", Some(&format!("5/u:{}", before.join(","))));
         let noted = noted("next", &live).expect("a note");
-        assert!(noted.starts_with("5:others,id2,"), "{noted}");
+        assert!(noted.starts_with("5/u:others,id2,"), "{noted}");
         assert!(noted.ends_with(",last"), "{noted}");
         assert_eq!(noted.split(',').count(), MOST);
     }
