@@ -43,7 +43,7 @@ pub use git_repository::{
     Artifact, GitRepository, GitRepositoryRef, GitRepositorySpec, GitRepositoryStatus, Unsupported,
 };
 pub use leftovers::StillRunning;
-pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running};
+pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running, forget_runs};
 pub use source::Source;
 pub use task::{Output, Task, TaskSpec, TaskStatus};
 

@@ -14,6 +14,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep, timeout_at};
 use url::{Host, Url};
 
 pub(crate) use self::error::ClientError;
@@ -23,6 +24,8 @@ use crate::cli::ServerArgs;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long to wait before looking again for one that is not there.
+const LOOK_AGAIN: Duration = Duration::from_millis(300);
 /// How long an answer may take, from the first byte of the question to the last of the answer.
 const ANSWER: Duration = Duration::from_secs(30);
 /// The largest answer that is read.
@@ -75,6 +78,28 @@ impl Client {
             data_dir,
             args: Box::new(args.clone()),
         })
+    }
+
+    /// Finds the Pathline to ask, also if it is started only later; `say_away` is told once that it is
+    /// not there. Where none ever ran, none is waited for.
+    pub(crate) async fn await_server(
+        args: &ServerArgs,
+        deadline: Instant,
+        say_away: impl FnOnce(&ClientError),
+    ) -> Result<Self, ClientError> {
+        let mut say_away = Some(say_away);
+        loop {
+            let error = match Self::find(args) {
+                Err(error) if error.is_stopped() => error,
+                found => return found,
+            };
+            if let Some(say_away) = say_away.take() {
+                say_away(&error);
+            }
+            if timeout_at(deadline, sleep(LOOK_AGAIN)).await.is_err() {
+                return Err(error);
+            }
+        }
     }
 
     /// Finds the Pathline anew: one that was started again may have another address.

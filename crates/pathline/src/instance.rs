@@ -67,6 +67,9 @@ impl Instance {
         let listen = pathline_server::reachable(door.local_addr()?);
         let kube_listen = pathline_server::reachable(kube_door.local_addr()?);
 
+        pathline_engine::workers::forget_runs(&cluster.client())
+            .await
+            .context("cannot say that no process runs yet")?;
         let mut doors = Tasks::default();
         let state = doors_to(&memory, cluster.client(), &doors);
         let readiness = state.readiness().clone();

@@ -41,6 +41,8 @@ const SEARCH_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) struct Found {
     pub(crate) running: Vec<RunningObject>,
     pub(crate) note: Option<String>,
+    /// The processes that do not run, if nothing else does.
+    pub(crate) ended: Vec<String>,
 }
 
 /// Finds what runs for an owner now.
@@ -51,8 +53,8 @@ pub(crate) async fn find(doors: &Doors, kind: OwnerKind, name: &OwnerName) -> Fo
         Err(_) => "the cluster takes too long".to_owned(),
     };
     Found {
-        running: Vec::new(),
         note: Some(format!("what runs cannot be listed: {why}")),
+        ..Found::default()
     }
 }
 
@@ -63,6 +65,7 @@ async fn search(doors: &Doors, kind: OwnerKind, name: &OwnerName) -> Result<Foun
         owners: Queue::new(MAX_OWNERS),
         objects: Queue::new(MAX_OBJECTS),
         running: BTreeMap::new(),
+        ended: Vec::new(),
         is_cut_off: false,
     };
     let key = (kind.noun(), name.namespace.clone(), name.name.clone());
@@ -125,6 +128,7 @@ struct Search<'s> {
     owners: Queue<(&'static str, String, String), (OwnerKind, OwnerName)>,
     objects: Queue<String, Target>,
     running: BTreeMap<(String, String, String), RunningObject>,
+    ended: Vec<String>,
     /// Whether there was more to look at.
     is_cut_off: bool,
 }
@@ -166,7 +170,10 @@ impl Search<'_> {
         let read = Object::read(&object);
         match (read.group.as_str(), read.kind.as_str()) {
             ("", "Pod") => self.name(description::pod(&object)),
-            ("pathline.dev", "Process") => self.name(description::process(&object)),
+            ("pathline.dev", "Process") => match description::process(&object) {
+                None => self.ended.push(read.name.clone()),
+                found => self.name(found),
+            },
             (group, kind) => match kinds_below(group, kind) {
                 Some([]) => self.look_at_inventory(&read).await?,
                 Some(kinds) => self.look_below(&object, kinds).await?,
@@ -319,7 +326,12 @@ impl Search<'_> {
                 ))
             }
         };
-        Found { running, note }
+        let ended = Some(self.ended).filter(|_| running.is_empty());
+        Found {
+            running,
+            note,
+            ended: ended.unwrap_or_default(),
+        }
     }
 }
 

@@ -5,10 +5,13 @@
     reason = "clippy takes the types of several columns for one attribute"
 )]
 
+mod former;
 mod port;
 mod probe;
 mod readiness;
 mod supervise;
+
+pub use former::forget_runs;
 
 use std::sync::Arc;
 

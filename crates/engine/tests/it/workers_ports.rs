@@ -52,14 +52,13 @@ async fn point_2_a_process_whose_port_is_taken_is_ready_only_after_it_is_free() 
     }
     let exited = house
         .until::<Process>("second", |it| {
-            it["status"]["restarts"].as_u64() >= Some(3) && condition(it, "Ready").1 == "Exited"
+            let said = message(it, "Ready");
+            it["status"]["restarts"].as_u64() >= Some(3) && said.starts_with("exit code 101; port ")
         })
         .await;
+    assert!(is_taken(&exited), "{exited}");
     let said = message(&exited, "Ready");
-    assert!(
-        said.starts_with("exit code 101; port ") && said.contains(&format!("pid {pid}")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("pid {pid}")), "{said}");
 
     house.delete::<Process>("first").await;
     let ready = house.until::<Process>("second", is_ready).await;

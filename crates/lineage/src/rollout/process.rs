@@ -7,6 +7,9 @@ use super::object::Object;
 
 /// From how many restarts on a process that ends is a failure.
 const RESTARTS: i64 = 3;
+/// The reason of a process that is started again as soon as somebody else gives its port up: that is
+/// no crash of its own.
+const PORT_TAKEN: &str = "PortTaken";
 /// How many of its last lines are told.
 const LINES: usize = 3;
 
@@ -24,7 +27,8 @@ pub(super) fn process(object: &Object) -> Stage {
         return Stage::Done;
     }
     let restarts = object.count("restarts");
-    if restarts >= RESTARTS && running.is_none() {
+    let is_taken = ready.is_some_and(|it| it.reason == PORT_TAKEN);
+    if restarts >= RESTARTS && running.is_none() && !is_taken {
         let log = object.text("/logTail").trim_end();
         let lines: Vec<_> = log.lines().rev().take(LINES).collect();
         let lines: Vec<_> = lines.into_iter().rev().collect();

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use pathline_server::api::Problem;
+use pathline_server::api::{Problem, ServerFile};
 use reqwest::StatusCode;
 use url::Url;
 
@@ -81,6 +81,14 @@ impl ClientError {
             code,
             message,
             hint,
+        }
+    }
+
+    /// Tells whether a Pathline has run on the data directory, and does not run now.
+    pub(crate) fn is_stopped(&self) -> bool {
+        match self {
+            Self::NotThere { data_dir } => ServerFile::token_path(data_dir).exists(),
+            _ => false,
         }
     }
 

@@ -133,10 +133,18 @@ async fn wait_for_all(
     if owners.is_empty() {
         return wait_for_concerned(args, report, &client, &seen, timeout).await;
     }
+    // A deliverable brings what a workload wrote: the commit of the application is none of its sources.
+    let has_workload = owners
+        .iter()
+        .any(|(owner, ..)| owner.kind == OwnerKind::Workload);
     for (owner, namespace, changes) in owners {
+        let is_asked = !has_workload || owner.kind == OwnerKind::Workload;
+        let wishes = args.wishes.iter().filter(|_| is_asked).cloned().collect();
+        let owned = (owner, namespace, changes);
         let timeout = timeout.saturating_sub(begun.elapsed());
-        let request = request(args, (owner, namespace), changes, &seen, timeout)?;
-        let ending = wait::follow(&client, &request).await?;
+        let request = request(args, owned, wishes, &seen, timeout)?;
+        let deadline = tokio::time::Instant::now() + timeout;
+        let ending = wait::follow(&client, &request, deadline).await?;
         let owner = request.owner();
         let waited = ending.waited().cloned();
         let waited = waited.map(|waited| WaitedOwner { owner, waited });
@@ -165,13 +173,12 @@ async fn wait_for_concerned(
 /// Asks for the values that were applied, and for what was named besides.
 fn request(
     args: &ApplyObjectsArgs,
-    (owner, namespace): (OwnerName, String),
-    changes: Changes,
+    (owner, namespace, changes): (OwnerName, String, Changes),
+    mut wishes: Vec<Wish>,
     seen: &[String],
     timeout: Duration,
 ) -> Result<Request, Failure> {
     changes.check()?;
-    let mut wishes = args.wishes.clone();
     if changes.is_empty() {
         wishes.push(Wish::Current);
     }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) use self::ending::{Ending, unasked};
 use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::commands::apply::Changes;
 use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
@@ -47,8 +47,12 @@ pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
         accept_assumed: args.enough.accept_assumed,
         timeout: patience(args.enough.timeout)?,
     };
-    let client = Client::find(&args.server)?;
-    let ending = follow(&client, &request).await?;
+    let deadline = Instant::now() + request.timeout;
+    let away = |error: &ClientError| say(&format!("{error}; waiting until one is started"));
+    let ending = match Client::await_server(&args.server, deadline, away).await {
+        Err(error) if error.is_stopped() => Ending::Unasked(Some(error)),
+        client => follow(&client?, &request, deadline).await?,
+    };
     report(ending, &request, args.output.format)
 }
 
@@ -65,8 +69,11 @@ pub(crate) fn patience(timeout: SignedDuration) -> Result<Duration, Failure> {
 }
 
 /// Follows until it is decided or time is up, and shows where everything is meanwhile.
-pub(crate) async fn follow(client: &Client, request: &Request) -> Result<Ending, Failure> {
-    let deadline = Instant::now() + request.timeout;
+pub(crate) async fn follow(
+    client: &Client,
+    request: &Request,
+    deadline: Instant,
+) -> Result<Ending, Failure> {
     let path = request.path();
     let path: Vec<_> = path.iter().map(String::as_str).collect();
     let query = request.query();

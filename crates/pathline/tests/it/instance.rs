@@ -47,6 +47,13 @@ impl Instance {
         Ok(leash)
     }
 
+    /// Kills it; what it has started may live on.
+    pub(crate) fn kill(&mut self) -> Result<Leash> {
+        let up = self.up.take().context("it runs")?;
+        up.signal(Signal::KILL);
+        Ok(up.wait().leash)
+    }
+
     /// Starts it again on other free ports.
     pub(crate) fn start_again(&mut self, leash: Leash) {
         let mut up = Running::start_in(leash, &UP);

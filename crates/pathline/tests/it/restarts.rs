@@ -1,8 +1,10 @@
 //! `pathline wait` while Pathline is away.
 
 use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
 
-use crate::instance::{Instance, end};
+use crate::instance::{Instance, document, end};
 
 /// A workload that no supply chain selects, until one does.
 const WORKLOAD: &str = "
@@ -55,6 +57,19 @@ fn point_13_wait_goes_on_with_a_pathline_that_was_started_again_on_another_port(
 }
 
 #[test]
+fn point_13_wait_that_begins_while_pathline_is_away_waits_for_it() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(&[CHAIN, "---", WORKLOAD].concat())?;
+    let leash = instance.stop()?;
+    let mut waiting = instance.ask(&["wait", "workload/app", "--for", "param:debug=on"]);
+    waiting.wait_for_stderr("waiting until one is started");
+    instance.start_again(leash);
+    let (code, _, stderr) = end(waiting);
+    assert_eq!(code, Some(0), "{stderr}");
+    Ok(())
+}
+
+#[test]
 fn point_13_when_nobody_can_be_asked_until_the_end_the_answer_is_not_known() -> Result<()> {
     let mut instance = Instance::start()?;
     instance.apply(WORKLOAD)?;
@@ -78,4 +93,60 @@ fn point_13_when_nobody_can_be_asked_until_the_end_the_answer_is_not_known() -> 
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stderr.contains("trying again"), "{stderr}");
     Ok(())
+}
+
+const PROCESS: &str = "
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: run}
+spec:
+  healthRule: {singleConditionType: Ready}
+  template:
+    apiVersion: pathline.dev/v1alpha1
+    kind: Process
+    metadata: {name: $(workload.metadata.name)$}
+    spec: {command: [sleep, '100000']}
+---
+apiVersion: carto.run/v1alpha1
+kind: ClusterSupplyChain
+metadata: {name: run}
+spec:
+  selector: {path: run}
+  resources: [{name: run, templateRef: {kind: ClusterTemplate, name: run}}]
+---
+apiVersion: carto.run/v1alpha1
+kind: Workload
+metadata: {name: app, namespace: default, labels: {path: run}}
+spec: {params: [{name: debug, value: 'on'}]}
+";
+
+/// As when the machine was switched off: neither Pathline nor the process had a last word.
+#[test]
+fn point_2_what_ran_before_a_crash_is_not_live_until_it_runs_again() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(PROCESS)?;
+    let wait = ["wait", "workload/app", "--live", "-o", "json"];
+    let (code, stdout, stderr) = end(instance.ask(&wait));
+    assert_eq!(code, Some(0), "{stderr}");
+    let mut before = pid(&document(&stdout))?;
+    for is_orphan in [false, true, false] {
+        let leash = instance.kill()?;
+        if !is_orphan {
+            kill_process(before, Signal::KILL)?;
+        }
+        let waiting = instance.ask(&wait);
+        instance.start_again(leash);
+        let (code, stdout, stderr) = end(waiting);
+        assert_eq!(code, Some(0), "{stderr}");
+        let now = pid(&document(&stdout))?;
+        assert_ne!(now, before, "it is the one of before: {stdout}");
+        test_kill_process(now).context("it runs")?;
+        before = now;
+    }
+    Ok(())
+}
+
+fn pid(waited: &Value) -> Result<Pid> {
+    let pid = waited["running"][0]["pid"].as_i64().context("a pid")?;
+    Pid::from_raw(pid.try_into()?).context("a pid")
 }

@@ -41,6 +41,14 @@ pub(super) async fn outdated(
     Ok(outdated)
 }
 
+/// Says that an owner has a generation that nobody has looked at: it may say again what was
+/// replaced.
+pub(super) fn newer_owner(track: &Track, generation: Option<i64>) -> Vec<String> {
+    let newer = generation.filter(|it| *it > track.generation);
+    let told = |it| format!("generation {it} of the owner has not been looked at yet");
+    newer.map(told).into_iter().collect()
+}
+
 async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String>, Refusal> {
     let name = OwnerName {
         namespace: delivery.namespace.clone(),

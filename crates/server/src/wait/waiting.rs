@@ -291,8 +291,13 @@ impl Waiting {
     /// Says what has changed since the look that an answer is taken from, if it is one that could be
     /// another by then.
     async fn outdated(&self, track: &Track, waited: &Waited) -> Result<Vec<String>, Refusal> {
-        if !waited.is_decided() || waited.superseded_input().is_some() {
+        if !waited.is_decided() {
             return Ok(Vec::new());
+        }
+        if waited.superseded_input().is_some() {
+            let owner = owners::get_if_there(&self.doors, self.kind, &self.name).await?;
+            let generation = owner.and_then(|it| it.metadata.generation);
+            return Ok(confirm::newer_owner(track, generation));
         }
         confirm::outdated(&self.doors, track, self.asked.is_live()).await
     }
@@ -426,12 +431,32 @@ impl Following for Waiting {
 
 impl Waiting {
     /// Names what runs, if that is what was waited for.
-    async fn with_running(&self, mut waited: Waited) -> Waited {
-        if self.asked.is_live() && waited.state == WaitState::Holds {
-            let found = running::find(&self.doors, self.kind, &self.name).await;
-            waited.running = found.running;
-            waited.notes.extend(found.note);
+    async fn with_running(&mut self, mut waited: Waited) -> Waited {
+        if !self.asked.is_live() || waited.state != WaitState::Holds {
+            return waited;
         }
+        let found = running::find(&self.doors, self.kind, &self.name).await;
+        if !found.ended.is_empty() {
+            return self.ended_meanwhile(&found.ended);
+        }
+        waited.running = found.running;
+        waited.notes.extend(found.note);
+        waited
+    }
+
+    /// Goes on waiting: what ran when it was looked at has ended since.
+    fn ended_meanwhile(&mut self, processes: &[String]) -> Waited {
+        let told = processes
+            .iter()
+            .map(|name| format!("process `{name}` does not run any more"));
+        let told: Vec<_> = told.collect();
+        let generation = match &self.owner {
+            Awaited::Present(present) => present.generation,
+            Awaited::Absent(_) | Awaited::Gone => self.asked.since().unwrap_or_default(),
+        };
+        let waited = Waited::not_seen(self.asked.asked(), self.id(), generation, &told);
+        self.is_outdated = true;
+        self.told = Some(waited.clone());
         waited
     }
 }

@@ -17,6 +17,9 @@ const NAME_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many objects are looked at for it.
 const MAX_PROCESSES: u32 = 500;
 
+/// The reason of a process that can't run, or is not asked, until somebody else gives its port up.
+pub(super) const PORT_TAKEN: &str = "PortTaken";
+
 /// A port that somebody else has.
 #[derive(Clone, Debug)]
 pub(super) struct Taken {
@@ -43,7 +46,7 @@ impl Taken {
 
     /// The condition of a process that wants the port.
     pub(super) fn verdict(&self) -> Verdict {
-        Verdict::no("PortTaken", &self.message)
+        Verdict::no(PORT_TAKEN, &self.message)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::port::{self, Taken};
+use super::port::{self, PORT_TAKEN, Taken};
 use super::{HttpGet, Process, probe};
 use crate::workers::child::RunHandle;
 use crate::workers::context::Context;
@@ -168,7 +168,7 @@ impl Judge {
                 self.was_ready = true;
                 Verdict::yes("Answering", "it answers")
             }
-            Observation::Taken(who) => Verdict::no("PortTaken", who),
+            Observation::Taken(who) => Verdict::no(PORT_TAKEN, who),
             Observation::Silent(why) => {
                 self.failures += 1;
                 self.judge_silence(why, running_for)?

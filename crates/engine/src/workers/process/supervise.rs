@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use tokio_util::sync::CancellationToken;
 
-use super::port::{self, Taken};
+use super::port::{self, PORT_TAKEN, Taken};
 use super::readiness::ReadinessWatch;
 use super::{Process, ProcessStatus, Running};
 use crate::workers::Restarts;
@@ -18,6 +18,8 @@ use crate::workers::context::Context;
 use crate::workers::source::WorkDir;
 use crate::workers::status::{READY, Reporter, Verdict, explain, now, set_condition};
 
+/// How often to look whether a port that somebody else had is free.
+const PORT_PERIOD: Duration = Duration::from_secs(1);
 /// How large the log of a process may become.
 const LOG_LIMIT: u64 = 1 << 20;
 
@@ -44,10 +46,12 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
             Err(verdict) => verdict,
         };
         let wait = pause.after(began.elapsed());
+        let is_taken = ended.reason == PORT_TAKEN;
         supervisor.ended(ended, wait).await;
         tokio::select! {
             () = stop.cancelled() => {}
             () = tokio::time::sleep(wait) => supervisor.status.restarts += 1,
+            () = supervisor.port_freed(), if is_taken => supervisor.status.restarts += 1,
         }
     }
     supervisor.say_stopped().await;
@@ -201,11 +205,20 @@ impl Supervisor {
     /// Describes the end of a child, and who may be to blame for it.
     async fn exited(&mut self, exit: Exit) -> Verdict {
         self.last_end = Some(exit.to_string());
-        let message = match port::obstacle(&self.context, &self.process).await {
-            Some(taken) => format!("{exit}; {}", taken.message),
-            None => exit.to_string(),
-        };
-        Verdict::no("Exited", message)
+        match port::obstacle(&self.context, &self.process).await {
+            Some(taken) => Verdict::no(PORT_TAKEN, format!("{exit}; {}", taken.message)),
+            None => Verdict::no("Exited", exit.to_string()),
+        }
+    }
+
+    /// Returns when nobody listens any more on the port of a process that does not run.
+    async fn port_freed(&self) {
+        loop {
+            tokio::time::sleep(PORT_PERIOD).await;
+            if port::obstacle(&self.context, &self.process).await.is_none() {
+                return;
+            }
+        }
     }
 
     async fn ended(&mut self, verdict: Verdict, wait: Duration) {

@@ -125,6 +125,9 @@ fn process_is_live_when_the_newest_generation_answers() {
         &stage(&process(status(2, "False", None, 3)), &[]),
         "it exited with 1; it said: one / two / no config",
     );
+    let mut taken = status(2, "False", None, 3);
+    taken["conditions"][0]["reason"] = json!("PortTaken");
+    progresses(&stage(&process(taken), &[]), "PortTaken");
 }
 
 #[test]

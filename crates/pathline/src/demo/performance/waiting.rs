@@ -55,7 +55,8 @@ impl Performance<'_> {
         client: &Client,
         request: &Request,
     ) -> Result<(Ending, Vec<Reached>), Failure> {
-        let mut waiting = std::pin::pin!(wait::follow(client, request));
+        let deadline = tokio::time::Instant::now() + request.timeout;
+        let mut waiting = std::pin::pin!(wait::follow(client, request, deadline));
         let mut ending: Option<Ending> = None;
         let mut stages = Vec::new();
         loop {
