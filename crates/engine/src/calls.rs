@@ -5,6 +5,9 @@ use std::time::Duration;
 /// No single request takes this long unless the other side hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How Kubernetes begins to say that an applied object does not fit the schema of its kind.
+const MISTYPED: &str = "failed to create typed patch object";
+
 /// Says why a call to the cluster failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -41,9 +44,14 @@ impl Error {
         matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())
     }
 
-    /// Tells whether the object is not one that the cluster can take.
+    /// Tells whether the object is not one that the cluster can take. What does not fit the schema
+    /// of its kind, Kubernetes answers with an internal error, for an apply.
     pub(crate) fn is_invalid(&self) -> bool {
-        matches!(self, Self::Kube(kube::Error::Api(status)) if matches!(status.code, 400 | 422))
+        let Self::Kube(kube::Error::Api(status)) = self else {
+            return false;
+        };
+        let is_mistyped = status.message.starts_with(MISTYPED);
+        matches!(status.code, 400 | 422) || (status.code == 500 && is_mistyped)
     }
 
     /// Tells whether the cluster does not know the asker, or not any more.

@@ -1,6 +1,6 @@
 //! One look at one owner: choose, realize, clean up, report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -115,7 +115,7 @@ impl Pass<'_> {
             .filter(|ready| ready.status != ConditionStatus::True);
         if let Some(ready) = not_ready {
             self.conclude(&Happened::NotReady(ready));
-            return self.without_templates(blueprint).await;
+            return self.without_templates(listed).await;
         }
         let account = Account::of(self.owner, blueprint);
         let mut used = named(blueprint);
@@ -369,8 +369,12 @@ impl Pass<'_> {
     }
 
     /// Removes the objects whose template does not exist any more; the others stay as they are.
-    async fn without_templates(&mut self, blueprint: &Blueprint) -> Result<(), Error> {
-        let mut leftovers = self.find(|_| Hold::Nothing).await.leftovers;
+    async fn without_templates(&mut self, listed: &Listed) -> Result<(), Error> {
+        let Found {
+            mut leftovers,
+            mut there,
+            ..
+        } = self.find(|_| Hold::Nothing).await;
         let catalogue = &self.this.context.catalogue;
         leftovers.retain(|leftover| {
             let template = leftover.template().and_then(read_template);
@@ -382,8 +386,31 @@ impl Pass<'_> {
             .collect();
         let is_gone = |name: &String| gone.contains(name);
         self.status.resources.retain(|entry| !is_gone(&entry.name));
-        tracing::debug!(blueprint = blueprint.name, ?gone, "templates are gone");
+        there.retain(|name| !is_gone(name));
+        self.path = self.path_without(listed, &there);
+        let why = self.status.failure();
+        self.failures.extend(why.map(|it| (String::new(), it)));
+        tracing::debug!(
+            blueprint = listed.blueprint.name,
+            ?gone,
+            "templates are gone"
+        );
         self.remove(leftovers).await
+    }
+
+    /// Returns the path of an owner that can't be realized, where only some resources have an object.
+    fn path_without(&self, listed: &Listed, there: &BTreeSet<String>) -> Option<lineage::Path> {
+        let steps = listed.plan.as_ref().ok()?.choose(self.owner);
+        let choice = Choice {
+            blueprint: &listed.blueprint,
+            steps: &steps,
+        };
+        let catalogue = &self.this.context.catalogue;
+        let template = |kind, name: &str| catalogue.template(kind, name);
+        let readings = Readings::new(self.owner, choice, template);
+        let mut path = lineage::Path::new(self.owner, &readings, Vec::new(), self.now.0);
+        path.lose_all_but(there);
+        Some(path)
     }
 
     /// Removes objects under the account that the owner was last realized under.

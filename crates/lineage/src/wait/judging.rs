@@ -120,7 +120,7 @@ impl<'a> Judging<'a> {
             return Verdict::Holds(Vec::new());
         }
         Verdict::Waiting(vec![Position {
-            missing: nothing,
+            missing: nothing.into_iter().chain(self.obstacle()).collect(),
             ..Position::unknown(wish, String::new())
         }])
     }

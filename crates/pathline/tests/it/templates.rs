@@ -1,8 +1,11 @@
 //! `apply --wait` of blueprints and templates answers about what was applied, never about before.
 
 use anyhow::Result;
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind};
+use serde_json::Value;
 
 use crate::instance::{Instance, document, end};
+use crate::story::objects::await_object;
 
 const ROUNDS: usize = 10;
 
@@ -171,5 +174,64 @@ fn point_10_a_blueprint_that_takes_an_owner_over_is_waited_for_and_nobody_else()
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.contains("workload default/debug: "), "{stderr}");
     assert!(stderr.contains("nothing"), "{stderr}");
+    Ok(())
+}
+
+#[test]
+fn point_10_a_field_that_the_kind_does_not_have_cannot_be_stamped() -> Result<()> {
+    let instance = Instance::start()?;
+    let owner = workload("debug", "run");
+    let fine = template("fine", 0);
+    let mistyped = fine.replace("command:", "colour: red\n      command:");
+    let chain = chain("run", "{path: run}", "run");
+    let (code, _, stderr) = apply(&instance, &[&mistyped[..], &chain, &owner].concat())?;
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains(".spec.colour: field not declared"),
+        "{stderr}"
+    );
+    let (code, _, stderr) = apply(&instance, &fine)?;
+    assert_eq!(code, Some(0), "{stderr}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn point_7_what_a_deleted_template_stamped_is_not_live() -> Result<()> {
+    let instance = Instance::start()?;
+    let (run, owner) = (template("fine", 0), workload("debug", "run"));
+    let chain = chain("run", "{path: run}", "run");
+    let (code, _, stderr) = apply(&instance, &[&run[..], &chain, &owner].concat())?;
+    assert_eq!(code, Some(0), "{stderr}");
+    let client = instance.client().await;
+    let workload = ("carto.run/v1alpha1", "Workload");
+    await_object(&client, workload, "debug", |it| {
+        it["status"]["live"] == "True"
+    })
+    .await;
+    let template = GroupVersionKind::gvk("carto.run", "v1alpha1", "ClusterTemplate");
+    let templates: Api<DynamicObject> =
+        Api::all_with(client.clone(), &ApiResource::from_gvk(&template));
+    templates.delete("run", &DeleteParams::default()).await?;
+    let gone = await_object(&client, workload, "debug", |it| {
+        it["status"]["live"] != "True"
+    })
+    .await;
+    assert_eq!(gone["status"]["liveGeneration"], Value::Null);
+    let wait = [
+        "wait",
+        "workload/debug",
+        "--for",
+        "current",
+        "--timeout",
+        "2s",
+    ];
+    let (code, _, stderr) = end(instance.ask(&wait));
+    assert_eq!(code, Some(124), "{stderr}");
+    assert!(stderr.contains("did not find the template"), "{stderr}");
+    let (code, _, stderr) = apply(&instance, &run)?;
+    assert_eq!(code, Some(0), "{stderr}");
+    let wait = ["wait", "workload/debug", "--for", "current", "--live"];
+    let (code, _, stderr) = end(instance.ask(&wait));
+    assert_eq!(code, Some(0), "{stderr}");
     Ok(())
 }
