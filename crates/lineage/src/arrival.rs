@@ -234,19 +234,34 @@ impl Search<'_> {
             self.reached.contains(it.name.as_str()) && !finals.contains(it.name.as_str())
         });
         for producer in producers {
-            if state.current(&producer.name).is_none() {
+            let Some(current) = state.current(&producer.name) else {
                 let resource = producer.name.clone();
                 self.missing.push(Missing::Nothing { resource });
-            }
+                continue;
+            };
             let mut visited = BTreeSet::new();
             let was_elsewhere = state.since_current(&producer.name).any(|inputs| {
                 let mut inputs = inputs.iter();
                 !inputs.all(|(input, artifact)| self.is_made_of_it(input, artifact, &mut visited))
             });
-            let current = state.current(&producer.name).filter(|_| was_elsewhere);
-            if let Some(current) = current {
+            if was_elsewhere {
                 self.pending(producer, current);
             }
+            self.made_of_another(producer, current);
+        }
+    }
+
+    /// Notes what a producer makes now of another value: that is about to go down the path.
+    fn made_of_another(&mut self, producer: &Resource, current: &Derivation) {
+        let mut visited = BTreeSet::new();
+        let mut from = current.from.iter();
+        let other =
+            from.find(|(input, edge)| !self.is_made_of_it(input, &edge.artifact, &mut visited));
+        if let Some((input, _)) = other {
+            self.missing.push(Missing::Pending {
+                resource: producer.name.clone(),
+                input: input.clone(),
+            });
         }
     }
 

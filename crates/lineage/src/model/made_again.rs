@@ -33,6 +33,14 @@ pub(super) fn is_unsaid(part: &Part) -> bool {
     part.controller == Controller::Correlated && before.any(|(_, _, inputs)| *inputs != last.2)
 }
 
+/// Returns the generation since which an object was given the same again and again.
+fn same_since(part: &Part, uid: &str) -> Option<i64> {
+    let mut applies = part.remembered.iter().rev().filter(|(of, ..)| of == uid);
+    let (_, last, inputs) = applies.next()?;
+    let same = applies.take_while(|(.., it)| it == inputs).last();
+    Some(same.map_or(*last, |(_, generation, _)| *generation))
+}
+
 fn is_made_again(world: &World, part: &Part, origin: &Origin, reached: &BTreeSet<&str>) -> bool {
     let Some(seen) = &part.seen else {
         return true;
@@ -44,7 +52,9 @@ fn is_made_again(world: &World, part: &Part, origin: &Origin, reached: &BTreeSet
         // What was applied is there at once, and a run has one set of inputs.
         Controller::Applied | Controller::PassesThrough | Controller::Runs => return true,
         // It skips what was in between, and says that it has.
-        Controller::Matching if seen.status.observed == Some(seen.generation) => return true,
+        Controller::Matching if seen.status.observed >= same_since(part, &seen.uid) => {
+            return true;
+        }
         _ => {}
     }
     let done = part.remembered.iter().rposition(|(uid, generation, _)| {

@@ -85,7 +85,9 @@ fn is_done(world: &World, part: &Part, object: &Object) -> bool {
 fn shows_work(part: &Part, object: &Object) -> bool {
     // Without an output, and without the knowledge that there will be one, it is taken for a sink.
     let seems_sink = object.status.output.is_none() && !part.emits;
-    seems_sink || object.status.done == Some(object.generation) || part.shown_since
+    // To work again on the same changes nothing.
+    let is_same = object.status.used == object.fields();
+    seems_sink || is_same || object.status.done == Some(object.generation) || part.shown_since
 }
 
 /// Tells whether what handed its input on before has not done so with the last one.

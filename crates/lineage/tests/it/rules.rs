@@ -102,7 +102,7 @@ fn point_4_object_that_shows_some_of_its_inputs_has_not_got_to_them() {
         ..resource("deploy", &[], &["param:chart", "param:values"])
     };
     let mut state = State::new(Chain::new(vec![deploy]).expect("it is a path"));
-    let mut apply = |state: &mut State, generation: i64, of_values: &str| {
+    let apply = |state: &mut State, generation: i64, of_values: &str| {
         let inputs = [
             (chart.clone(), artifact(&chart, "1")),
             (values.clone(), artifact(&values, of_values)),
