@@ -41,8 +41,8 @@ pub(crate) struct ApplyObjectsArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// With --wait: what they should be made of besides, as for `pathline wait`; repeat it for more. Asked of the
-    /// workloads among them; of the deliverables if there is no workload
+    /// With --wait: what the workloads among them, or the deliverables if there is none, should be made of besides, as
+    /// for `pathline wait`; repeat it for more
     #[arg(long = "for", value_name = "WISH", requires = "wait")]
     pub(crate) wishes: Vec<Wish>,
 

@@ -276,7 +276,12 @@ fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
         kube::Error::Api(status) => (Exit::No, code_of(status.code)),
         _ => (Exit::Unknown, "unavailable"),
     };
-    let message = format!("{place}: the cluster {what} {kind}/{name}");
+    let message = match &error {
+        kube::Error::Api(_) | kube::Error::Discovery(_) => {
+            format!("{place}: the cluster {what} {kind}/{name}")
+        }
+        _ => format!("{place}: the cluster can't be asked for {kind}/{name}"),
+    };
     let cause = match error {
         kube::Error::Api(status) => anyhow::anyhow!(status.message),
         other => anyhow::Error::from(other),
