@@ -18,6 +18,8 @@ pub(crate) enum Clause {
     StillMatches,
     /// A rule that matches shows which values are used, not that an apply was observed.
     RuleDated,
+    /// An answer is given of a look with the templates of now.
+    Confirmed,
     /// A generation is one of an object, by its uid.
     Uid,
     /// A generation is one of a template.

@@ -32,6 +32,7 @@ mod stamp;
 mod state;
 mod tracing;
 pub mod track;
+pub mod used;
 pub mod wait;
 mod written;
 

@@ -43,7 +43,7 @@ const OF_EVIDENCE: [Clause; 16] = [
 ];
 
 /// Every clause of the rules for those who wait.
-const OF_WAITING: [Clause; 17] = [
+const OF_WAITING: [Clause; 18] = [
     Clause::Carried,
     Clause::Since,
     Clause::UpToDate,
@@ -61,6 +61,7 @@ const OF_WAITING: [Clause; 17] = [
     Clause::Alone,
     Clause::StillMatches,
     Clause::RuleDated,
+    Clause::Confirmed,
 ];
 
 #[test]

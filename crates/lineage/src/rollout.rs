@@ -29,7 +29,7 @@ mod revision;
 mod selected;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,7 @@ pub use self::owner_chain::{OwnerReference, Step, climb};
 pub use self::revision::{is_template_of, revision_name};
 pub use self::selected::{judge_selected, judge_selected_pods};
 pub use self::uses::ConfigKind;
+use crate::used::Used;
 
 /// How far the last mile of a final resource is, judged on one object at one generation.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -83,7 +84,7 @@ pub struct DeliveredBy {
     /// The digest of its labels and annotations.
     pub marks: String,
     /// The blueprint and the templates that it was looked at with, with their generations.
-    pub used: BTreeMap<String, i64>,
+    pub used: Used,
 }
 
 /// The name of an object in a cluster.

@@ -14,6 +14,7 @@ use crate::clauses::Clause;
 use crate::origin::Origin;
 use crate::rollout::{ConfigRecord, ObjectName, Rollout, Stage};
 use crate::state::State;
+use crate::used::Used;
 
 /// The annotation with which kubectl repeats the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -60,7 +61,7 @@ pub struct Track {
     /// The blueprint and the templates that the last look used, as `Kind/name`, with their
     /// generations; 0 for a template that is named and not there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub used: BTreeMap<String, i64>,
+    pub used: Used,
     /// Why resources could not be stamped at the last look, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unstamped: BTreeMap<String, Unstamped>,

@@ -2,10 +2,13 @@
 //! over restarts until they are decided.
 
 use super::check::{self, Fault};
+use super::controller::Controller;
 use super::waits;
 use super::world::{PARAMS, VALUES, World};
 use crate::artifact::Artifact;
+use crate::clauses::Clause;
 use crate::origin::Origin;
+use crate::used::newer;
 use crate::wait::{Never, Options, Verdict, Waiter};
 use serde_json::json;
 
@@ -32,8 +35,8 @@ pub(super) fn look(world: &mut World) -> Result<u64, Fault> {
     let mut told = 0;
     for mut client in std::mem::take(&mut world.clients) {
         match client.look(world) {
-            Verdict::Waiting(_) => world.clients.push(client),
-            verdict => told += client.check(world, &verdict)?,
+            None | Some(Verdict::Waiting(_)) => world.clients.push(client),
+            Some(verdict) => told += client.check(world, &verdict)?,
         }
     }
     Ok(told)
@@ -51,22 +54,48 @@ fn begin(world: &mut World) {
 }
 
 impl Client {
-    /// Asks once, as whoever connects again does.
-    fn look(&mut self, world: &mut World) -> Verdict {
+    /// Asks once, as whoever connects again does; none if nobody can tell yet.
+    fn look(&mut self, world: &mut World) -> Option<Verdict> {
         let options = Options {
             since_generation: Some(self.since),
             ..Options::default()
         };
         let wishes = vec![waits::wish(self.name, &self.value)];
         let mut waiter = Waiter::new(wishes, options).remembering(&self.carried);
-        let verdict = waits::on_track(world, |track| waiter.look(track));
+        let now = waits::templates(world, |it| it.template_generation);
+        let confirms = !world.state.clauses().is_dropped(Clause::Confirmed);
+        let verdict = waits::on_track(world, |track| {
+            let verdict = Some(waiter.look(track));
+            // As the server does: what was looked at with other templates is of the past.
+            let outdated = confirms && !newer(&track.used, &now).is_empty();
+            verdict.filter(|it| !outdated || matches!(it, Verdict::Waiting(_)))
+        });
         self.carried = waiter.carried().to_vec();
         verdict
+    }
+
+    /// Returns the first part on the way that nobody has stamped with its template of now.
+    fn outdated<'w>(&self, world: &'w World) -> Option<&'w str> {
+        let reached = world.state.chain().reached_by(&Origin::owner(self.name));
+        let mut parts = world
+            .parts
+            .iter()
+            .filter(|it| reached.contains(it.name.as_str()));
+        let found = parts.find(|it| {
+            let last = it.applies.last();
+            it.controller != Controller::PassesThrough
+                && last.is_some_and(|(template, _)| *template != it.template())
+        });
+        found.map(|it| it.name.as_str())
     }
 
     fn check(&self, world: &World, verdict: &Verdict) -> Result<u64, Fault> {
         let wishes = [waits::wish(self.name, &self.value)];
         let is_now = world.owner.get(self.name) == Some(&self.value);
+        if let (Verdict::Holds(_), Some(part)) = (verdict, self.outdated(world)) {
+            let truth = format!("was looked at with another template of {part}");
+            return Err(waits::fault(&wishes, verdict, &truth));
+        }
         let had = world.waiting.had.get(self.name);
         let had = had.is_some_and(|had| had.contains(&self.value.id()));
         match verdict {

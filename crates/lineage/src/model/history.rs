@@ -89,6 +89,7 @@ impl World {
             _ => {
                 let it = &mut self.parts[part];
                 it.second_template = !it.second_template && it.params.len() > 1;
+                it.template_generation += 1;
             }
         }
     }
@@ -113,6 +114,7 @@ impl World {
     /// Pathline reads the object, applies what it should be, and remembers that unless it crashes.
     fn reconcile(&mut self, part: usize, crash: bool) {
         self.look();
+        self.parts[part].looked_template = self.parts[part].template_generation;
         let Some(inputs) = self.inputs(part) else {
             return;
         };

@@ -11,6 +11,7 @@ use crate::artifact::{Artifact, ArtifactId};
 use crate::origin::Origin;
 use crate::rollout::{Rollout, Stage};
 use crate::track::Track;
+use crate::used::Used;
 use crate::wait::{self, Never, Options, Verdict, Wish};
 use serde_json::json;
 
@@ -178,6 +179,14 @@ fn has_last_miles(world: &World) -> bool {
     })
 }
 
+/// Returns a generation of each part's template.
+pub(super) fn templates(world: &World, generation: impl Fn(&Part) -> i64) -> Used {
+    let parts = world.parts.iter();
+    parts
+        .map(|it| (format!("ClusterTemplate/{}", it.name), generation(it)))
+        .collect()
+}
+
 /// Asks what is known now; all that was made is rolled out.
 pub(super) fn on_track<T>(world: &mut World, ask: impl FnOnce(&Track) -> T) -> T {
     let finals = world.state.chain().finals();
@@ -195,6 +204,7 @@ pub(super) fn on_track<T>(world: &mut World, ask: impl FnOnce(&Track) -> T) -> T
         rollouts: rollouts.collect(),
         generation: world.looked,
         retiring: world.retiring.clone(),
+        used: templates(world, |it| it.looked_template),
         state: std::mem::take(&mut world.state),
         ..Track::default()
     };

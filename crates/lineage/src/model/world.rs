@@ -49,6 +49,9 @@ pub(super) struct Part {
     pub(super) sink: bool,
     /// The second template does not read the first param.
     pub(super) second_template: bool,
+    /// How often somebody has applied a template, and at which of them Pathline has looked.
+    pub(super) template_generation: i64,
+    pub(super) looked_template: i64,
     /// The current object last; only runs have more than one.
     pub(super) objects: Vec<Object>,
     /// Objects that are no longer there, as they were last.
@@ -85,7 +88,7 @@ pub(super) type Apply = (String, i64, Inputs);
 pub(super) struct Written {
     state: State,
     /// What Pathline had applied and seen, and remembered, by part.
-    parts: Vec<(Option<Inputs>, Option<Object>, Vec<Apply>)>,
+    parts: Vec<(Option<Inputs>, Option<Object>, Vec<Apply>, i64)>,
     looked: i64,
 }
 
@@ -208,7 +211,10 @@ impl World {
                 parts: self
                     .parts
                     .iter()
-                    .map(|it| (it.recorded.clone(), it.seen.clone(), it.remembered.clone()))
+                    .map(|it| {
+                        let (recorded, seen) = (it.recorded.clone(), it.seen.clone());
+                        (recorded, seen, it.remembered.clone(), it.looked_template)
+                    })
                     .collect(),
                 looked: self.looked,
             }),
@@ -235,9 +241,11 @@ impl World {
         self.tell(|| "everything since the ledger went away is forgotten".to_owned());
         self.state = written.state;
         self.looked = written.looked;
-        for (part, (recorded, seen, remembered)) in self.parts.iter_mut().zip(written.parts) {
+        for (part, (recorded, seen, remembered, looked)) in self.parts.iter_mut().zip(written.parts)
+        {
             part.disputed |= part.recorded != recorded;
             (part.recorded, part.seen, part.remembered) = (recorded, seen, remembered);
+            part.looked_template = looked;
         }
         self.waiting.forget();
     }
@@ -433,6 +441,8 @@ fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
         emits: !sink && (controller == Controller::Flapping || dice.chance(70)),
         sink,
         second_template: false,
+        template_generation: 1,
+        looked_template: 0,
         objects: Vec::new(),
         gone: Vec::new(),
         pending: VecDeque::new(),

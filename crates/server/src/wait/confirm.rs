@@ -11,15 +11,13 @@ use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use pathline_blueprint::model::GROUP;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_lineage::rollout::{Below, DeliveredBy, Object, ObjectName, judge};
+use pathline_lineage::used::{Used, newer};
 use pathline_lineage::{Stage, Track, track};
 
 use crate::Doors;
 use crate::names::OwnerName;
 use crate::owners;
 use crate::refusal::Refusal;
-
-/// Generations by `Kind/name`.
-type Used = std::collections::BTreeMap<String, i64>;
 
 /// Says what has changed since the last look at an owner; with `live`, at the deliveries of what it
 /// wrote, too.
@@ -107,14 +105,12 @@ async fn stopped(client: &Client, track: &Track) -> Result<Vec<String>, Refusal>
 
 /// Says which blueprints and templates have a newer generation than the one that was used.
 async fn newer_than(client: &Client, used: &Used) -> Result<Vec<String>, Refusal> {
-    let asked = used.iter().map(async |(key, used)| {
+    let asked = used.keys().map(async |key| {
         let now = generation_of(client, key).await?;
-        let newer = now.filter(|now| now > used);
-        Ok::<_, Refusal>(
-            newer.map(|now| format!("generation {now} of {key} has not been looked at yet")),
-        )
+        Ok::<_, Refusal>(now.map(|now| (key.clone(), now)))
     });
-    Ok(try_join_all(asked).await?.into_iter().flatten().collect())
+    let now: Used = try_join_all(asked).await?.into_iter().flatten().collect();
+    Ok(newer(used, &now))
 }
 
 /// Returns the generation of a cluster-scoped object, given as `Kind/name`, if it is there.
