@@ -1,6 +1,6 @@
 //! What is remembered of one resource.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,10 @@ pub(crate) struct Memory {
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
+    /// The last snapshots of objects that were not the current one then, by uid: such an object may be
+    /// the current one again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    passed_over: BTreeMap<String, PassedOver>,
     /// How many applies there were when the last snapshot was seen.
     #[serde(default)]
     looked: u64,
@@ -49,6 +53,14 @@ pub(crate) struct Memory {
     current: Option<Derivation>,
     /// The last derivation of each output, oldest first, the current one included.
     derivations: Vec<Derivation>,
+}
+
+/// What is kept of a snapshot of an object that was not the current one.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct PassedOver {
+    generation: Option<i64>,
+    inputs_id: Option<InputsId>,
+    output: Option<ArtifactId>,
 }
 
 impl Memory {
@@ -109,6 +121,7 @@ impl Memory {
         let snapshot = blind.as_ref().unwrap_or(snapshot);
         let immutable = resource.tracing.immutable;
         if self.is_outdated(snapshot, immutable) {
+            self.pass_over(snapshot);
             return false;
         }
         if !self.uids.contains(&snapshot.uid) {
@@ -144,6 +157,12 @@ impl Memory {
         }
         if !judgement.is_dated {
             judgement.record = self.earliest_alike(snapshot, &judgement);
+        }
+        if let Some(before) = self
+            .shown_before(snapshot)
+            .filter(|_| !judgement.is_proof())
+        {
+            judgement.record = judgement.record.min(before);
         }
         self.adopt(resource, snapshot, judgement)
     }
@@ -390,6 +409,7 @@ impl Memory {
             reached,
             uids,
             last: _,
+            passed_over: _,
             looked: _,
             carried: _,
             emits,
@@ -420,15 +440,44 @@ impl Memory {
         (replaced && !immutable) || (newer && snapshot.generation.is_some())
     }
 
+    /// Takes note of a snapshot that says nothing of what is made now.
+    fn pass_over(&mut self, snapshot: &Snapshot) {
+        if self.uids.last() != Some(&snapshot.uid) {
+            let passed_over = PassedOver {
+                generation: snapshot.generation,
+                inputs_id: snapshot.inputs_id.clone(),
+                output: snapshot.output.as_ref().map(Artifact::id),
+            };
+            self.passed_over.insert(snapshot.uid.clone(), passed_over);
+        }
+    }
+
+    /// Returns the last apply before an output was shown by a snapshot that was passed over, if this is
+    /// that output: whatever was applied since, it is not made of that.
+    fn shown_before(&self, snapshot: &Snapshot) -> Option<u64> {
+        let passed_over = self.passed_over.get(&snapshot.uid)?;
+        let output = snapshot.output.as_ref().map(Artifact::id);
+        let before = self.applies_to(&snapshot.uid);
+        let before = before.filter(|it| it.generation <= passed_over.generation);
+        let is_same = output.is_some() && output == passed_over.output;
+        is_same.then(|| before.last().map_or(0, |it| it.number))
+    }
+
     /// Tells whether the generation that an apply answered with had been seen before the apply, so
     /// that the apply changed metadata at most. Snapshots that carry the same inputs only came in
     /// before the answer did.
     fn was_there_before(&self, record: &Record) -> bool {
-        self.last.as_ref().is_some_and(|seen| {
-            let made = record.generation.is_some() && seen.generation >= record.generation;
-            let ours = |id: &Option<InputsId>| id.as_ref() == Some(&record.inputs_id);
-            seen.uid == record.uid && made && !self.carried.iter().all(ours)
-        })
+        let passed_over = self.passed_over.get(&record.uid);
+        let passed_over = passed_over.is_some_and(|it| {
+            let made = record.generation.is_some() && it.generation >= record.generation;
+            made && it.inputs_id.as_ref() != Some(&record.inputs_id)
+        });
+        passed_over
+            || self.last.as_ref().is_some_and(|seen| {
+                let made = record.generation.is_some() && seen.generation >= record.generation;
+                let ours = |id: &Option<InputsId>| id.as_ref() == Some(&record.inputs_id);
+                seen.uid == record.uid && made && !self.carried.iter().all(ours)
+            })
     }
 
     fn note(&mut self, snapshot: &Snapshot) {
@@ -537,7 +586,8 @@ impl Memory {
         self.uids.retain(|known| known != uid);
         self.uids.push(uid.to_owned());
         if self.uids.len() > OBJECTS {
-            self.uids.remove(0);
+            let gone = self.uids.remove(0);
+            self.passed_over.remove(&gone);
         }
     }
 

@@ -266,3 +266,21 @@ fn failing_object_keeps_what_it_made_with_what_it_was_made_from() {
     assert_eq!(output(&report, "build").as_deref(), Some("i1"));
     assert_eq!(from(&report, "build"), ["param:p=1 generation"]);
 }
+
+/// A late state of a stranger took the place of our object for a while; what was seen of ours meanwhile
+/// was at its generation already, so the apply that follows changed metadata only.
+#[test]
+fn generation_that_was_seen_while_a_stranger_was_there_proves_nothing_of_a_later_apply() {
+    let stranger = with(seen("build", 1, 0, json!({})), "uid", json!("stranger"));
+    let report = run(
+        &build("declared"),
+        &[
+            applied("build", 1, on("1")),
+            stranger,
+            done("build", 2, json!({"image": "i"})),
+            applied("build", 2, on("2")),
+            done("build", 2, json!({"image": "i"})),
+        ],
+    );
+    assert_eq!(from(&report, "build"), ["param:p=2 assumed"]);
+}
