@@ -14,7 +14,7 @@ use crate::clauses::Clause;
 use crate::origin::Origin;
 use crate::rollout::{ConfigRecord, ObjectName, Rollout, Stage};
 use crate::state::State;
-use crate::used::Used;
+use crate::used::{self, Used};
 
 /// The annotation with which kubectl repeats the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -138,6 +138,15 @@ pub fn marks(metadata: &Value) -> String {
 }
 
 impl Track {
+    /// Says which blueprints and templates have a newer generation by now than the last look used: the
+    /// owner may be something else when it is looked at again.
+    pub fn outdated(&self, now: &Used) -> Vec<String> {
+        if self.state.clauses().is_dropped(Clause::Confirmed) {
+            return Vec::new();
+        }
+        used::newer(&self.used, now)
+    }
+
     /// Returns the inputs that the owner has now, by name, and how far each of them is.
     pub fn inputs(&self) -> Vec<Input> {
         let inputs = self.state.owner().iter();

@@ -6,9 +6,7 @@ use super::controller::Controller;
 use super::waits;
 use super::world::{PARAMS, VALUES, World};
 use crate::artifact::Artifact;
-use crate::clauses::Clause;
 use crate::origin::Origin;
-use crate::used::newer;
 use crate::wait::{Never, Options, Verdict, Waiter};
 use serde_json::json;
 
@@ -63,18 +61,18 @@ impl Client {
         let wishes = vec![waits::wish(self.name, &self.value)];
         let mut waiter = Waiter::new(wishes, options).remembering(&self.carried);
         let now = waits::templates(world, |it| it.template_generation);
-        let confirms = !world.state.clauses().is_dropped(Clause::Confirmed);
         let verdict = waits::on_track(world, |track| {
             let verdict = Some(waiter.look(track));
             // As the server does: what was looked at with other templates is of the past.
-            let outdated = confirms && !newer(&track.used, &now).is_empty();
+            let outdated = !track.outdated(&now).is_empty();
             verdict.filter(|it| !outdated || matches!(it, Verdict::Waiting(_)))
         });
         self.carried = waiter.carried().to_vec();
         verdict
     }
 
-    /// Returns the first part on the way that nobody has stamped with its template of now.
+    /// Returns the first part on the way that was not stamped with its template of now, although it
+    /// could be. What lacks an input runs on as it was stamped before, and counts.
     fn outdated<'w>(&self, world: &'w World) -> Option<&'w str> {
         let reached = world.state.chain().reached_by(&Origin::owner(self.name));
         let mut parts = world
@@ -84,6 +82,7 @@ impl Client {
         let found = parts.find(|it| {
             let last = it.applies.last();
             it.controller != Controller::PassesThrough
+                && !it.lacks_input
                 && last.is_some_and(|(template, _)| *template != it.template())
         });
         found.map(|it| it.name.as_str())

@@ -115,7 +115,9 @@ impl World {
     fn reconcile(&mut self, part: usize, crash: bool) {
         self.look();
         self.parts[part].looked_template = self.parts[part].template_generation;
-        let Some(inputs) = self.inputs(part) else {
+        let inputs = self.inputs(part);
+        self.parts[part].lacks_input = inputs.is_none();
+        let Some(inputs) = inputs else {
             return;
         };
         let controller = self.parts[part].controller;

@@ -52,6 +52,8 @@ pub(super) struct Part {
     /// How often somebody has applied a template, and at which of them Pathline has looked.
     pub(super) template_generation: i64,
     pub(super) looked_template: i64,
+    /// Pathline could not stamp it when it looked last, for an upstream gives nothing.
+    pub(super) lacks_input: bool,
     /// The current object last; only runs have more than one.
     pub(super) objects: Vec<Object>,
     /// Objects that are no longer there, as they were last.
@@ -87,9 +89,17 @@ pub(super) type Apply = (String, i64, Inputs);
 #[derive(Debug)]
 pub(super) struct Written {
     state: State,
-    /// What Pathline had applied and seen, and remembered, by part.
-    parts: Vec<(Option<Inputs>, Option<Object>, Vec<Apply>, i64)>,
+    parts: Vec<WrittenPart>,
     looked: i64,
+}
+
+/// What Pathline had applied and seen of a part, and remembered.
+#[derive(Debug)]
+struct WrittenPart {
+    recorded: Option<Inputs>,
+    seen: Option<Object>,
+    remembered: Vec<Apply>,
+    looked_template: i64,
 }
 
 /// Everything.
@@ -211,9 +221,11 @@ impl World {
                 parts: self
                     .parts
                     .iter()
-                    .map(|it| {
-                        let (recorded, seen) = (it.recorded.clone(), it.seen.clone());
-                        (recorded, seen, it.remembered.clone(), it.looked_template)
+                    .map(|it| WrittenPart {
+                        recorded: it.recorded.clone(),
+                        seen: it.seen.clone(),
+                        remembered: it.remembered.clone(),
+                        looked_template: it.looked_template,
                     })
                     .collect(),
                 looked: self.looked,
@@ -241,11 +253,12 @@ impl World {
         self.tell(|| "everything since the ledger went away is forgotten".to_owned());
         self.state = written.state;
         self.looked = written.looked;
-        for (part, (recorded, seen, remembered, looked)) in self.parts.iter_mut().zip(written.parts)
-        {
-            part.disputed |= part.recorded != recorded;
-            (part.recorded, part.seen, part.remembered) = (recorded, seen, remembered);
-            part.looked_template = looked;
+        for (part, written) in self.parts.iter_mut().zip(written.parts) {
+            part.disputed |= part.recorded != written.recorded;
+            part.recorded = written.recorded;
+            part.seen = written.seen;
+            part.remembered = written.remembered;
+            part.looked_template = written.looked_template;
         }
         self.waiting.forget();
     }
@@ -443,6 +456,7 @@ fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
         second_template: false,
         template_generation: 1,
         looked_template: 0,
+        lacks_input: false,
         objects: Vec::new(),
         gone: Vec::new(),
         pending: VecDeque::new(),

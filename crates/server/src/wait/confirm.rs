@@ -26,7 +26,8 @@ pub(super) async fn outdated(
     track: &Track,
     live: bool,
 ) -> Result<Vec<String>, Refusal> {
-    let mut outdated = newer_than(doors.cluster()?, &track.used).await?;
+    let now = generations(doors.cluster()?, &track.used).await?;
+    let mut outdated = track.outdated(&now);
     if live {
         outdated.extend(stopped(doors.cluster()?, track).await?);
         let rollouts = track.rollouts.values();
@@ -65,7 +66,8 @@ async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String
         let why = format!("{title} has been changed, and has not been looked at since");
         return Ok(vec![why]);
     }
-    let mut outdated = newer_than(doors.cluster()?, &delivery.used).await?;
+    let now = generations(doors.cluster()?, &delivery.used).await?;
+    let mut outdated = newer(&delivery.used, &now);
     let kind = OwnerKind::Deliverable.name();
     let ledger = doors.ledger()?;
     if let Some(track) = ledger.find_track(kind, &name.namespace, &name.name).await? {
@@ -103,14 +105,13 @@ async fn stopped(client: &Client, track: &Track) -> Result<Vec<String>, Refusal>
     Ok(stopped)
 }
 
-/// Says which blueprints and templates have a newer generation than the one that was used.
-async fn newer_than(client: &Client, used: &Used) -> Result<Vec<String>, Refusal> {
+/// Returns the generations that those have now which were used, as far as they are there.
+async fn generations(client: &Client, used: &Used) -> Result<Used, Refusal> {
     let asked = used.keys().map(async |key| {
         let now = generation_of(client, key).await?;
         Ok::<_, Refusal>(now.map(|now| (key.clone(), now)))
     });
-    let now: Used = try_join_all(asked).await?.into_iter().flatten().collect();
-    Ok(newer(used, &now))
+    Ok(try_join_all(asked).await?.into_iter().flatten().collect())
 }
 
 /// Returns the generation of a cluster-scoped object, given as `Kind/name`, if it is there.
