@@ -5,7 +5,7 @@ use std::time::Duration;
 /// No single request takes this long unless the other side hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How Kubernetes begins to say that an applied object does not fit the schema of its kind.
+/// The beginning of what Kubernetes says of an applied object that does not fit the schema of its kind.
 const MISTYPED: &str = "failed to create typed patch object";
 
 /// Says why a call to the cluster failed.

@@ -55,7 +55,7 @@ pub(crate) struct Memory {
     derivations: Vec<Derivation>,
 }
 
-/// What is kept of a snapshot of an object that was not the current one.
+/// A snapshot of an object that was not the current one, as far as it is kept.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct PassedOver {
     generation: Option<i64>,

@@ -49,7 +49,7 @@ pub(super) struct Part {
     pub(super) sink: bool,
     /// The second template does not read the first param.
     pub(super) second_template: bool,
-    /// How often somebody has applied a template, and at which of them Pathline has looked.
+    /// The generation of its template, and the one that Pathline has looked at.
     pub(super) template_generation: i64,
     pub(super) looked_template: i64,
     /// Pathline could not stamp it when it looked last, for an upstream gives nothing.
@@ -93,7 +93,7 @@ pub(super) struct Written {
     looked: i64,
 }
 
-/// What Pathline had applied and seen of a part, and remembered.
+/// A part as the ledger had it: what was applied, seen and remembered.
 #[derive(Debug)]
 struct WrittenPart {
     recorded: Option<Inputs>,

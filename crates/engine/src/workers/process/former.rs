@@ -6,7 +6,7 @@ use kube::{Api, Client, ResourceExt};
 use super::{Process, ProcessStatus};
 use crate::workers::status::{READY, Reporter, Verdict, set_condition, set_stalled};
 
-/// How many objects are read at a time.
+/// The most objects that are read at a time.
 const PAGE: u32 = 100;
 
 /// Says of every process that nothing is known of it: what its status says is of a Pathline that has

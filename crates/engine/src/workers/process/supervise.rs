@@ -18,7 +18,7 @@ use crate::workers::context::Context;
 use crate::workers::source::WorkDir;
 use crate::workers::status::{READY, Reporter, Verdict, explain, now, set_condition};
 
-/// How often to look whether a port that somebody else had is free.
+/// The time between two looks at a port that somebody else has.
 const PORT_PERIOD: Duration = Duration::from_secs(1);
 /// How large the log of a process may become.
 const LOG_LIMIT: u64 = 1 << 20;
