@@ -24,7 +24,7 @@ use crate::cli::ServerArgs;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long to wait before looking again for one that is not there.
+/// The time between two looks for a server that is not there.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
 /// How long an answer may take, from the first byte of the question to the last of the answer.
 const ANSWER: Duration = Duration::from_secs(30);

@@ -51,7 +51,7 @@ struct Seen {
     failure: Option<String>,
     /// When it found that, so that what is found anew is linked anew.
     since: Option<Timestamp>,
-    /// What it was looked at with.
+    /// The blueprint and the templates that it was looked at with.
     at: DeliveredBy,
 }
 

@@ -31,38 +31,15 @@ fn back_to_the_first_value_is_not_arrived_until_it_was_made_again() {
     assert_eq!(inputs(&run(&build, &steps)), ["param:debug=A arrived"]);
 }
 
-/// What the producer makes of B is deployed next, whatever the owner says by then.
-#[test]
-fn point_4_first_value_has_not_arrived_while_a_producer_is_at_the_second() {
-    let path = [
+fn build_and_deploy() -> [Value; 2] {
+    [
         resource("build", "declared", &[], &["param:debug"]),
         resource("deploy", "declared", &["build"], &[]),
-    ];
-    let mut steps = vec![
-        owner(debug("A")),
-        applied("build", 1, debug("A")),
-        done("build", 1, json!({"image": "a"})),
-        applied("deploy", 1, json!({"build": "a"})),
-        done("deploy", 1, json!({"config": "ca"})),
-        owner(debug("B")),
-        applied("build", 2, debug("B")),
-        done("build", 2, json!({"image": "b"})),
-        owner(debug("A")),
-    ];
-    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A"]);
-    steps.push(applied("build", 3, debug("A")));
-    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A"]);
-    steps.push(done("build", 3, json!({"image": "a"})));
-    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A arrived"]);
+    ]
 }
 
-#[test]
-fn content_that_two_inputs_make_alike_belongs_to_the_last_one() {
-    let path = [
-        resource("build", "declared", &[], &["param:debug"]),
-        resource("deploy", "declared", &["build"], &[]),
-    ];
-    let mut steps = vec![
+fn a_deployed_and_b_applied() -> Vec<Value> {
+    vec![
         owner(debug("A")),
         applied("build", 1, debug("A")),
         done("build", 1, json!({"image": "i"})),
@@ -70,7 +47,26 @@ fn content_that_two_inputs_make_alike_belongs_to_the_last_one() {
         done("deploy", 1, json!({"config": "c"})),
         owner(debug("B")),
         applied("build", 2, debug("B")),
-    ];
+    ]
+}
+
+/// A producer that shows what it made of B hands it on next, whatever the owner says by then.
+#[test]
+fn point_4_first_value_has_not_arrived_while_a_producer_is_at_the_second() {
+    let path = build_and_deploy();
+    let mut steps = a_deployed_and_b_applied();
+    steps.extend([done("build", 2, json!({"image": "b"})), owner(debug("A"))]);
+    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A"]);
+    steps.push(applied("build", 3, debug("A")));
+    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A"]);
+    steps.push(done("build", 3, json!({"image": "i"})));
+    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=A arrived"]);
+}
+
+#[test]
+fn content_that_two_inputs_make_alike_belongs_to_the_last_one() {
+    let path = build_and_deploy();
+    let mut steps = a_deployed_and_b_applied();
     assert_eq!(inputs(&run(&path, &steps)), ["param:debug=B"]);
     steps.push(done("build", 2, json!({"image": "i"})));
     let report = run(&path, &steps);

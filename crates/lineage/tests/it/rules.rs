@@ -62,7 +62,7 @@ fn point_4_rule_that_matched_before_does_not_say_that_it_was_made_again() {
     );
 }
 
-/// What an object shows while no rule matches is of any apply so far, not of the last one.
+/// An object that shows something while no rule matches may have made it of any apply so far.
 #[test]
 fn point_4_what_is_shown_without_proof_does_not_say_how_far_an_object_is() {
     let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 3));
