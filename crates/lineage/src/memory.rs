@@ -61,6 +61,9 @@ struct PassedOver {
     generation: Option<i64>,
     inputs_id: Option<InputsId>,
     output: Option<ArtifactId>,
+    /// The generation that the object had when it was first passed over with that output.
+    #[serde(default)]
+    since: Option<i64>,
 }
 
 impl Memory {
@@ -443,10 +446,14 @@ impl Memory {
     /// Takes note of a snapshot that says nothing of what is made now.
     fn pass_over(&mut self, snapshot: &Snapshot) {
         if self.uids.last() != Some(&snapshot.uid) {
+            let output = snapshot.output.as_ref().map(Artifact::id);
+            let before = self.passed_over.get(&snapshot.uid);
+            let before = before.filter(|it| it.output == output);
             let passed_over = PassedOver {
                 generation: snapshot.generation,
                 inputs_id: snapshot.inputs_id.clone(),
-                output: snapshot.output.as_ref().map(Artifact::id),
+                output,
+                since: before.map_or(snapshot.generation, |it| it.since.min(snapshot.generation)),
             };
             self.passed_over.insert(snapshot.uid.clone(), passed_over);
         }
@@ -458,7 +465,7 @@ impl Memory {
         let passed_over = self.passed_over.get(&snapshot.uid)?;
         let output = snapshot.output.as_ref().map(Artifact::id);
         let before = self.applies_to(&snapshot.uid);
-        let before = before.filter(|it| it.generation <= passed_over.generation);
+        let before = before.filter(|it| it.generation <= passed_over.since);
         let is_same = output.is_some() && output == passed_over.output;
         is_same.then(|| before.last().map_or(0, |it| it.number))
     }

@@ -200,3 +200,34 @@ fn output_that_somebody_else_replaced_has_not_settled() {
         assert_eq!(wait_for(&track, "1").exit_code(), code, "{output}");
     }
 }
+
+/// A late state of a stranger took the place of our object for a while. What ours showed meanwhile, it
+/// showed before the next apply, however often it was seen.
+#[test]
+fn output_that_was_seen_while_a_stranger_was_there_is_no_work_on_a_later_apply() {
+    let lagging = Resource {
+        tracing: Tracing::default(),
+        ..resource("build", &[], &["param:a"])
+    };
+    let mut track = following(vec![lagging]);
+    let apply = |track: &mut Track, generation, value| {
+        owned(track, value);
+        let stamp = stamp("ours", generation, made_of(value));
+        let stamped = track.state.stamped("build", stamp);
+        stamped.expect("it is on the path");
+    };
+    let see = |track: &mut Track, uid, generation, output: Option<&str>| {
+        let seen = done(uid, generation, output.map(image));
+        let seen = track.state.seen("build", &seen);
+        seen.expect("it is on the path");
+    };
+    apply(&mut track, 1, "1");
+    see(&mut track, "stranger", 1, None);
+    see(&mut track, "ours", 1, Some("app:1"));
+    see(&mut track, "ours", 2, Some("app:1"));
+    apply(&mut track, 2, "2");
+    see(&mut track, "ours", 2, Some("app:1"));
+    assert_eq!(wait_for(&track, "2").exit_code(), None);
+    see(&mut track, "ours", 2, Some("app:2"));
+    assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
+}
