@@ -23,6 +23,7 @@ mod made_of;
 mod memory;
 mod mixed;
 mod origin;
+mod passed_over;
 pub mod revision;
 pub mod rollout;
 pub mod running;

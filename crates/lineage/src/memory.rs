@@ -1,6 +1,6 @@
 //! What is remembered of one resource.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use crate::clauses::{Clause, Clauses};
 use crate::derivation::{Derivation, Edge};
 use crate::evidence::{Evidence, Judge, Judgement};
 use crate::origin::Origin;
+use crate::passed_over::PassedOver;
 use crate::snapshot::Snapshot;
 use crate::stamp::{Applied, Inputs, InputsId, Record, Stamp, Template};
 use crate::tracing::Tracing;
@@ -39,10 +40,9 @@ pub(crate) struct Memory {
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
-    /// The last snapshots of objects that were not the current one then, by uid: such an object may be
-    /// the current one again.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    passed_over: BTreeMap<String, PassedOver>,
+    /// What objects showed while they were not the current one.
+    #[serde(default, skip_serializing_if = "PassedOver::is_empty")]
+    passed_over: PassedOver,
     /// How many applies there were when the last snapshot was seen.
     #[serde(default)]
     looked: u64,
@@ -55,20 +55,10 @@ pub(crate) struct Memory {
     derivations: Vec<Derivation>,
 }
 
-/// A snapshot of an object that was not the current one, as far as it is kept.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-struct PassedOver {
-    generation: Option<i64>,
-    inputs_id: Option<InputsId>,
-    output: Option<ArtifactId>,
-    /// The generation that the object had when it was first passed over with that output.
-    #[serde(default)]
-    since: Option<i64>,
-}
-
 impl Memory {
     /// Remembers an apply.
     pub(crate) fn stamped(&mut self, stamp: Stamp) {
+        self.keep_what_was_there(&stamp.uid);
         self.make_current(&stamp.uid);
         let mut record = Record::new(self.applies + 1, stamp);
         let last = self.records.iter().rposition(|it| it.uid == record.uid);
@@ -131,6 +121,7 @@ impl Memory {
             self.make_current(&snapshot.uid);
         }
         self.note(snapshot);
+        self.passed_over.shows(snapshot);
         if immutable && !snapshot.health.is_good() {
             return false;
         }
@@ -161,10 +152,13 @@ impl Memory {
         if !judgement.is_dated {
             judgement.record = self.earliest_alike(snapshot, &judgement);
         }
-        if let Some(before) = self
-            .shown_before(snapshot)
-            .filter(|_| !judgement.is_proof())
+        if let Some(since) = self.passed_over.since(snapshot)
+            && !judgement.is_proof()
         {
+            // Whatever was applied since it was first shown, it is not made of that.
+            let before = self.applies_to(&snapshot.uid);
+            let before = before.filter(|it| it.generation <= since).last();
+            let before = before.map_or(0, |it| it.number);
             judgement.record = judgement.record.min(before);
         }
         self.adopt(resource, snapshot, judgement)
@@ -446,40 +440,23 @@ impl Memory {
     /// Takes note of a snapshot that says nothing of what is made now.
     fn pass_over(&mut self, snapshot: &Snapshot) {
         if self.uids.last() != Some(&snapshot.uid) {
-            let output = snapshot.output.as_ref().map(Artifact::id);
-            let before = self.passed_over.get(&snapshot.uid);
-            let before = before.filter(|it| it.output == output);
-            let passed_over = PassedOver {
-                generation: snapshot.generation,
-                inputs_id: snapshot.inputs_id.clone(),
-                output,
-                since: before.map_or(snapshot.generation, |it| it.since.min(snapshot.generation)),
-            };
-            self.passed_over.insert(snapshot.uid.clone(), passed_over);
+            self.passed_over.keep(snapshot);
         }
     }
 
-    /// Returns the last apply before an output was shown by a snapshot that was passed over, if this is
-    /// that output: whatever was applied since, it is not made of that.
-    fn shown_before(&self, snapshot: &Snapshot) -> Option<u64> {
-        let passed_over = self.passed_over.get(&snapshot.uid)?;
-        let output = snapshot.output.as_ref().map(Artifact::id);
-        let before = self.applies_to(&snapshot.uid);
-        let before = before.filter(|it| it.generation <= passed_over.since);
-        let is_same = output.is_some() && output == passed_over.output;
-        is_same.then(|| before.last().map_or(0, |it| it.number))
+    /// Takes note of what an object showed before the first apply to it that is remembered.
+    fn keep_what_was_there(&mut self, uid: &str) {
+        let seen = self.last.as_ref().filter(|it| it.uid == uid);
+        if let Some(seen) = seen.filter(|_| self.applies_to(uid).next().is_none()) {
+            self.passed_over.keep(seen);
+        }
     }
 
     /// Tells whether the generation that an apply answered with had been seen before the apply, so
     /// that the apply changed metadata at most. Snapshots that carry the same inputs only came in
     /// before the answer did.
     fn was_there_before(&self, record: &Record) -> bool {
-        let passed_over = self.passed_over.get(&record.uid);
-        let passed_over = passed_over.is_some_and(|it| {
-            let made = record.generation.is_some() && it.generation >= record.generation;
-            made && it.inputs_id.as_ref() != Some(&record.inputs_id)
-        });
-        passed_over
+        self.passed_over.was_there_before(record)
             || self.last.as_ref().is_some_and(|seen| {
                 let made = record.generation.is_some() && seen.generation >= record.generation;
                 let ours = |id: &Option<InputsId>| id.as_ref() == Some(&record.inputs_id);
@@ -594,7 +571,7 @@ impl Memory {
         self.uids.push(uid.to_owned());
         if self.uids.len() > OBJECTS {
             let gone = self.uids.remove(0);
-            self.passed_over.remove(&gone);
+            self.passed_over.forget(&gone);
         }
     }
 

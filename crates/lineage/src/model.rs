@@ -11,6 +11,7 @@ mod dice;
 mod history;
 mod made_again;
 mod object;
+mod part;
 mod under_way;
 mod waits;
 mod work;

@@ -60,7 +60,8 @@ impl Client {
         };
         let wishes = vec![waits::wish(self.name, &self.value)];
         let mut waiter = Waiter::new(wishes, options).remembering(&self.carried);
-        let now = waits::templates(world, |it| it.template_generation);
+        let blueprint = world.blueprint.generation;
+        let now = waits::used(blueprint, &world.parts, |it| it.template_generation);
         let verdict = waits::on_track(world, |track| {
             let verdict = Some(waiter.look(track));
             // As the server does: what was looked at with other templates is of the past.
@@ -91,6 +92,14 @@ impl Client {
     fn check(&self, world: &World, verdict: &Verdict) -> Result<u64, Fault> {
         let wishes = [waits::wish(self.name, &self.value)];
         let is_now = world.owner.get(self.name) == Some(&self.value);
+        let has_looked = world.looked_blueprint == world.blueprint.generation;
+        if matches!(verdict, Verdict::Holds(_)) && !has_looked {
+            return Err(waits::fault(
+                &wishes,
+                verdict,
+                "was looked at with another supply chain",
+            ));
+        }
         if let (Verdict::Holds(_), Some(part)) = (verdict, self.outdated(world)) {
             let truth = format!("was looked at with another template of {part}");
             return Err(waits::fault(&wishes, verdict, &truth));

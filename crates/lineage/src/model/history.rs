@@ -85,7 +85,8 @@ impl World {
             94..96 => self.replace(part),
             96..98 => self.restart(dropped),
             98 if self.annotated => self.lose_or_find_ledger(),
-            99 if self.dice.chance(50) => self.leave_or_reap(),
+            99 if self.dice.chance(30) => self.leave_or_reap(),
+            99 if self.dice.chance(50) => self.change_blueprint(part),
             _ => {
                 let it = &mut self.parts[part];
                 it.second_template = !it.second_template && it.params.len() > 1;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::check::{self, Fault, index_of};
 use super::controller::Controller;
-use super::world::{Part, World};
+use super::part::Part;
+use super::world::World;
 use crate::origin::Origin;
 
 /// Checks that no part on the way of an origin was given something else, and then the same again,

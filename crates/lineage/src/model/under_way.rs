@@ -2,11 +2,13 @@
 
 use super::controller::Controller;
 use super::object::{self, Object};
-use super::world::{Part, World};
+use super::part::Part;
+use super::world::World;
 use crate::artifact::Artifact;
 use crate::evidence::Evidence;
 use crate::origin::Origin;
 use crate::snapshot::Health;
+use crate::stamp::Inputs;
 
 /// Returns the first part that is not done, although Pathline has been shown as much.
 pub(super) fn first(world: &World) -> Option<&Part> {
@@ -19,8 +21,12 @@ fn is_under_way(world: &World, index: usize, part: &Part) -> bool {
     let (Some(given), Some(recorded)) = (world.inputs(index), &part.recorded) else {
         return true;
     };
-    // Another template reads something else, and nobody has looked at it yet.
-    if given.keys().ne(recorded.keys()) {
+    // Another template reads other params, and nobody has looked at it yet.
+    let params = |inputs: &Inputs| {
+        let params = inputs.keys().filter(|it| matches!(it, Origin::Owner(_)));
+        params.cloned().collect::<Vec<_>>()
+    };
+    if params(&given) != params(recorded) {
         return false;
     }
     if given != *recorded {

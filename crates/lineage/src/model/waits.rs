@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::{self, Fault};
 use super::controller::Controller;
 use super::object::Object;
-use super::world::{PARAMS, Part, VALUES, World};
+use super::part::Part;
+use super::world::{PARAMS, VALUES, World};
 use super::{made_again, under_way};
 use crate::artifact::{Artifact, ArtifactId};
 use crate::origin::Origin;
@@ -179,12 +180,11 @@ fn has_last_miles(world: &World) -> bool {
     })
 }
 
-/// Returns a generation of each part's template.
-pub(super) fn templates(world: &World, generation: impl Fn(&Part) -> i64) -> Used {
-    let parts = world.parts.iter();
-    parts
-        .map(|it| (format!("ClusterTemplate/{}", it.name), generation(it)))
-        .collect()
+/// Returns a generation of the supply chain, and one of each part's template.
+pub(super) fn used(blueprint: i64, parts: &[Part], template: impl Fn(&Part) -> i64) -> Used {
+    let of_part = |it: &Part| (format!("ClusterTemplate/{}", it.name), template(it));
+    let blueprint = ("ClusterSupplyChain/path".to_owned(), blueprint);
+    parts.iter().map(of_part).chain([blueprint]).collect()
 }
 
 /// Asks what is known now; all that was made is rolled out.
@@ -204,7 +204,9 @@ pub(super) fn on_track<T>(world: &mut World, ask: impl FnOnce(&Track) -> T) -> T
         rollouts: rollouts.collect(),
         generation: world.looked,
         retiring: world.retiring.clone(),
-        used: templates(world, |it| it.looked_template),
+        used: used(world.looked_blueprint, &world.parts, |it| {
+            it.looked_template
+        }),
         state: std::mem::take(&mut world.state),
         ..Track::default()
     };

@@ -1,89 +1,34 @@
 //! A path, its objects and its controllers; and Pathline, which looks at them.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::clients::Client;
-use super::controller::{CONTROLLERS, Controller};
 use super::dice::Dice;
-use super::object::{self, Held, Object, Truth};
+use super::object::{Object, Truth};
+use super::part::{self, Apply, Part};
 use super::waits::Waiting;
-use crate::artifact::{Artifact, ArtifactId, Kind};
-use crate::chain::{Chain, Resource};
+use crate::artifact::{Artifact, ArtifactId};
+use crate::chain::Chain;
 use crate::clauses::Clause;
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
-use crate::stamp::{Inputs, Template};
+use crate::stamp::Inputs;
 use crate::state::State;
-use crate::tracing::Tracing;
 use crate::track::Retiring;
 
 /// The owner's params, and the values they take.
 pub(super) const PARAMS: [&str; 3] = ["param:a", "param:b", "param:c"];
 pub(super) const VALUES: [&str; 3] = ["1", "2", "3"];
 
-/// One resource, its controller and its objects.
-#[derive(Debug)]
-pub(super) struct Part {
-    pub(super) name: String,
-    pub(super) controller: Controller,
-    pub(super) upstream: Vec<usize>,
-    pub(super) params: Vec<&'static str>,
-    /// Inputs that are rendered into fields that change the generation.
-    pub(super) spec: BTreeSet<Origin>,
-    /// Inputs that are rendered into metadata. All others are read, and change nothing.
-    pub(super) metadata: BTreeSet<Origin>,
-    /// Inputs whose used value is reported.
-    pub(super) named: BTreeSet<Origin>,
-    /// The output is always called the same.
-    pub(super) mutable: bool,
-    /// Only one input makes a difference to the output.
-    pub(super) insensitive: bool,
-    /// The object has a generation.
-    pub(super) counted: bool,
-    /// Pathline knows that there will be an output, and takes nothing without it for a sink.
-    pub(super) emits: bool,
-    /// There never is an output.
-    pub(super) sink: bool,
-    /// The second template does not read the first param.
-    pub(super) second_template: bool,
-    /// The generation of its template, and the one that Pathline has looked at.
-    pub(super) template_generation: i64,
-    pub(super) looked_template: i64,
-    /// Pathline could not stamp it when it looked last, for an upstream gives nothing.
-    pub(super) lacks_input: bool,
-    /// The current object last; only runs have more than one.
-    pub(super) objects: Vec<Object>,
-    /// Objects that are no longer there, as they were last.
-    pub(super) gone: Vec<Object>,
-    /// States that a watch has still to deliver.
-    pub(super) pending: VecDeque<Object>,
-    /// The last apply that Pathline remembers.
-    pub(super) recorded: Option<Inputs>,
-    /// The last apply that was made.
-    pub(super) rendered: Option<Inputs>,
-    /// Every apply, with its template.
-    pub(super) applies: Vec<(Template, Inputs)>,
-    /// An input was changed without a new generation, or an apply was forgotten.
-    pub(super) disputed: bool,
-    /// Somebody else has written to the object, or deleted it, since the last apply.
-    pub(super) touched: bool,
-    /// Changes with everything that a controller does on its own.
-    pub(super) salt: u64,
-    /// The object that Pathline looked at last.
-    pub(super) seen: Option<Object>,
-    /// The applies that Pathline remembers, each with the object and the generation that it made.
-    pub(super) remembered: Vec<Apply>,
-    /// Another output was shown since the last of them was made, perhaps by a state that came late. What
-    /// an object showed before anybody remembers an apply to it counts as made of the first that is
-    /// remembered.
-    pub(super) shown_since: bool,
+/// A supply chain, which may keep the last of its producers from a part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Blueprint {
+    pub(super) generation: i64,
+    cut: Option<usize>,
 }
-
-/// The object of an apply, the generation that it made, and its inputs.
-pub(super) type Apply = (String, i64, Inputs);
 
 /// What the ledger had when it went away.
 #[derive(Debug)]
@@ -91,6 +36,7 @@ pub(super) struct Written {
     state: State,
     parts: Vec<WrittenPart>,
     looked: i64,
+    looked_blueprint: i64,
 }
 
 /// A part as the ledger had it: what was applied, seen and remembered.
@@ -111,6 +57,9 @@ pub(super) struct World {
     pub(super) generation: i64,
     /// The generation of the owner that Pathline has looked at.
     pub(super) looked: i64,
+    /// The supply chain, and the generation of it that Pathline has looked at.
+    pub(super) blueprint: Blueprint,
+    pub(super) looked_blueprint: i64,
     /// What those who wait, or have waited, asked for and were told.
     pub(super) waiting: Waiting,
     /// Those who wait from one step to the next.
@@ -138,15 +87,17 @@ impl World {
         let count = 1 + dice.below(5);
         let mut parts: Vec<Part> = Vec::new();
         for index in 0..count {
-            let part = part(&mut dice, &parts, index + 1 == count);
+            let part = part::part(&mut dice, &parts, index + 1 == count);
             parts.push(part);
         }
-        let chain = Chain::new(parts.iter().map(|it| it.resource(&parts)).collect());
+        let blueprint = Blueprint::default();
         let mut world = Self {
             annotated: dice.chance(60),
             dice,
-            state: State::new(chain.expect("producers come first")).dropping(dropped),
+            state: State::new(blueprint.chain(&parts)).dropping(dropped),
             parts,
+            blueprint,
+            looked_blueprint: blueprint.generation,
             ledger: None,
             owner: BTreeMap::new(),
             generation: 0,
@@ -178,8 +129,25 @@ impl World {
         self.waiting.changed(name, before, &param);
     }
 
-    /// Pathline looks at the owner.
+    /// Somebody applies a supply chain that keeps a producer from a part, or one that does not.
+    pub(super) fn change_blueprint(&mut self, part: usize) {
+        let Blueprint { generation, cut } = &mut self.blueprint;
+        *cut = if cut.is_none() && self.parts[part].upstream.len() > 1 {
+            Some(part)
+        } else {
+            None
+        };
+        *generation += 1;
+        let blueprint = self.blueprint;
+        self.tell(|| format!("{blueprint:?} is applied"));
+    }
+
+    /// Pathline looks at the owner and its supply chain.
     pub(super) fn look(&mut self) {
+        if self.looked_blueprint != self.blueprint.generation {
+            self.state.follow(self.blueprint.chain(&self.parts));
+            self.looked_blueprint = self.blueprint.generation;
+        }
         let inputs = self.owner.iter();
         let inputs = inputs.map(|(name, param)| ((*name).to_owned(), param.clone()));
         self.state.own(inputs.collect());
@@ -229,6 +197,7 @@ impl World {
                     })
                     .collect(),
                 looked: self.looked,
+                looked_blueprint: self.looked_blueprint,
             }),
         };
     }
@@ -253,6 +222,7 @@ impl World {
         self.tell(|| "everything since the ledger went away is forgotten".to_owned());
         self.state = written.state;
         self.looked = written.looked;
+        self.looked_blueprint = written.looked_blueprint;
         for (part, written) in self.parts.iter_mut().zip(written.parts) {
             part.disputed |= part.recorded != written.recorded;
             part.recorded = written.recorded;
@@ -318,8 +288,8 @@ impl World {
         for name in it.params_read() {
             inputs.insert(Origin::owner(*name), self.state.owner()[*name].clone());
         }
-        for upstream in &it.upstream {
-            let name = &self.parts[*upstream].name;
+        let resource = self.state.chain().get(&it.name);
+        for name in &resource.expect("it is on the path").upstream {
             let output = self.state.current(name)?.output.clone()?;
             inputs.insert(Origin::resource(name), output);
         }
@@ -327,154 +297,14 @@ impl World {
     }
 }
 
-impl Part {
-    pub(super) fn template(&self) -> Template {
-        Template {
-            name: if self.second_template { "two" } else { "one" }.to_owned(),
-            generation: Some(1),
-        }
-    }
-
-    /// Takes note of an apply that Pathline remembers.
-    pub(super) fn remember(&mut self, object: &Object, inputs: &Inputs) {
-        let is_first = !self.remembered.iter().any(|(uid, ..)| *uid == object.uid);
-        if is_first || self.recorded.as_ref() != Some(inputs) {
-            self.shown_since = is_first;
-        }
-        self.recorded = Some(inputs.clone());
-        let apply = (object.uid.clone(), object.generation, inputs.clone());
-        if self.remembered.last() != Some(&apply) {
-            self.remembered.push(apply);
-        }
-    }
-
-    /// Takes note of what Pathline was shown, unless it came too late.
-    fn show(&mut self, object: &Object) {
-        // Uids grow.
-        let age = |it: &Object| (it.uid.len(), it.uid.clone(), it.generation);
-        let is_late = self.seen.as_ref().is_some_and(|it| age(it) > age(object));
-        if !is_late || self.controller == Controller::Runs {
-            let before = self.seen.as_ref().map(|it| &it.status.output);
-            self.shown_since |= before.is_none_or(|it| *it != object.status.output);
-            self.seen = Some(object.clone());
-        }
-    }
-
-    /// Tells whether the object is as Pathline left it by the template of now, and Pathline knows how
-    /// that was.
-    pub(super) fn is_as_applied(&self) -> bool {
-        let last = self.rendered.as_ref().zip(self.applies.last());
-        let remembered = last.is_none_or(|(rendered, (template, _))| {
-            self.recorded.as_ref() == Some(rendered) && *template == self.template()
-        });
-        remembered && !self.touched
-    }
-
-    fn params_read(&self) -> &[&'static str] {
-        &self.params[usize::from(self.second_template)..]
-    }
-
-    fn resource(&self, parts: &[Self]) -> Resource {
-        let upstream = self.upstream.iter();
-        Resource {
-            name: self.name.clone(),
-            upstream: upstream.map(|index| parts[*index].name.clone()).collect(),
-            reads: self.params.iter().map(|name| (*name).to_owned()).collect(),
-            tracing: Tracing {
-                immutable: self.controller == Controller::Runs,
-                trust: self.controller.trust(),
-                rules: self.named.clone(),
-            },
-            emits: self.emits,
-        }
-    }
-
-    /// Returns the fields that some inputs are rendered into.
-    pub(super) fn fields_of(&self, inputs: &Inputs) -> Held {
-        let mut fields = object::ids(inputs, &self.spec);
-        fields.extend(object::ids(inputs, &self.metadata));
-        fields
-    }
-
-    /// Returns what a controller makes of some fields.
-    pub(super) fn output(&self, fields: &Held) -> Artifact {
-        let sensitive = if self.insensitive { 1 } else { usize::MAX };
-        let content: Vec<_> = fields
-            .iter()
-            .take(sensitive)
-            .map(|it| format!("{it:?}"))
-            .collect();
-        if self.mutable {
-            return Artifact::image(&format!("{}:latest", self.name));
-        }
-        let kind = if self.controller == Controller::Applied {
-            Kind::Config
-        } else {
-            Kind::Image
+impl Blueprint {
+    /// Returns the path that it describes.
+    fn chain(self, parts: &[Part]) -> Chain {
+        let resource = |(index, part): (usize, &Part)| {
+            let kept = part.upstream.len() - usize::from(self.cut == Some(index));
+            part.resource(&part.upstream[..kept], parts)
         };
-        Artifact::value(kind, &json!([self.name, content, self.salt]))
-    }
-}
-
-fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
-    let index = before.len();
-    let name = format!("r{index}");
-    let upstream: Vec<_> = (0..index).filter(|_| dice.chance(50)).collect();
-    let mut controller = dice.one_of(&CONTROLLERS);
-    let hands_on = matches!(controller, Controller::HandsOn | Controller::PassesThrough);
-    if hands_on && upstream.len() != 1 {
-        controller = Controller::Honest;
-    }
-    let mut params: Vec<_> = PARAMS.into_iter().filter(|_| dice.chance(50)).collect();
-    if params.is_empty() {
-        params.push(dice.one_of(&PARAMS));
-    }
-    let mut spec = BTreeSet::new();
-    let mut metadata = BTreeSet::new();
-    let of_params = params.iter().map(|name| Origin::owner(*name));
-    let of_upstream = upstream
-        .iter()
-        .map(|index| Origin::resource(format!("r{index}")));
-    for origin in of_params {
-        match dice.below(10) {
-            0..3 => metadata.insert(origin),
-            3 => false,
-            _ => spec.insert(origin),
-        };
-    }
-    spec.extend(of_upstream);
-    let correlated = controller.correlates();
-    let named = spec.iter().filter(|_| correlated && dice.chance(80));
-    let named = named.cloned().collect();
-    let sink = correlated && is_last && dice.chance(50);
-    Part {
-        mutable: dice.chance(8) && controller != Controller::Applied,
-        insensitive: dice.chance(25),
-        counted: controller != Controller::Applied || dice.chance(40),
-        emits: !sink && (controller == Controller::Flapping || dice.chance(70)),
-        sink,
-        second_template: false,
-        template_generation: 1,
-        looked_template: 0,
-        lacks_input: false,
-        objects: Vec::new(),
-        gone: Vec::new(),
-        pending: VecDeque::new(),
-        recorded: None,
-        rendered: None,
-        applies: Vec::new(),
-        disputed: false,
-        touched: false,
-        salt: 0,
-        seen: None,
-        remembered: Vec::new(),
-        shown_since: false,
-        name,
-        controller,
-        upstream,
-        params,
-        spec,
-        metadata,
-        named,
+        let resources = parts.iter().enumerate().map(resource).collect();
+        Chain::new(resources).expect("producers come first")
     }
 }
