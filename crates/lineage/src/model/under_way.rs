@@ -76,8 +76,10 @@ fn is_done(world: &World, part: &Part, object: &Object) -> bool {
             let used = |origin: &Origin| status.used.get(origin) == object.spec.get(origin);
             !missed && part.named.iter().all(used)
         }
+        // All that its work could change is shown already if the input is handed on.
         Controller::HandsOn => {
-            !missed && shows_work(part, object) && !is_handed_on_late(world, part, object)
+            let shows_it = hands_on(world, part, object) || shows_work(part, object);
+            !missed && shows_it && !is_handed_on_late(world, part, object)
         }
         Controller::Silent | Controller::Lagging | Controller::Presumed => {
             !missed && shows_work(part, object)
@@ -100,7 +102,12 @@ fn shows_work(part: &Part, object: &Object) -> bool {
 fn is_handed_on_late(world: &World, part: &Part, object: &Object) -> bool {
     let made = world.state.current(&part.name);
     let same = made.is_some_and(|it| it.from.values().any(|it| it.evidence == Evidence::Same));
+    same && !hands_on(world, part, object)
+}
+
+/// Tells whether an object shows the input that it was given.
+fn hands_on(world: &World, part: &Part, object: &Object) -> bool {
     let upstream = Origin::resource(&world.parts[part.upstream[0]].name);
     let output = object.status.output.as_ref().map(Artifact::id);
-    same && output.as_ref() != object.spec.get(&upstream)
+    output.is_some() && output.as_ref() == object.spec.get(&upstream)
 }
