@@ -43,6 +43,8 @@ pub(super) struct Waiting {
     /// Whether the last answer was held back, since something has changed that the ledger does not
     /// know yet. If the next look finds that all is as before, nothing is recorded.
     is_outdated: bool,
+    /// What was said to run was found to have ended, and not to run again since.
+    has_ended: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -102,6 +104,7 @@ impl Waiting {
             told: None,
             has_seen: false,
             is_outdated: false,
+            has_ended: false,
             _room: room,
         };
         waiting.begin().await?;
@@ -408,10 +411,10 @@ impl Following for Waiting {
             self.stay.check().await?;
             Box::pin(self.look_at_cluster()).await?;
             let waited = self.look().await?;
-            if self.told.as_ref() != Some(&waited) {
-                self.told = Some(waited.clone());
-                // In a box of its own: it takes far more memory than to wait.
-                return Ok(Box::pin(self.with_running(waited)).await);
+            let is_news = self.told.as_ref() != Some(&waited);
+            // In a box of its own: it takes far more memory than to wait.
+            if is_news && let Some(told) = Box::pin(self.with_running(waited)).await {
+                return Ok(told);
             }
             if !self.disturbed().await {
                 return Err(Refusal::unavailable("the ledger is closed"));
@@ -430,22 +433,33 @@ impl Following for Waiting {
 }
 
 impl Waiting {
-    /// Names what runs, if that is what was waited for.
-    async fn with_running(&mut self, mut waited: Waited) -> Waited {
-        if !self.asked.is_live() || waited.state != WaitState::Holds {
-            return waited;
+    /// Names what runs, if that is what was waited for; none if it has ended, and that was said.
+    async fn with_running(&mut self, mut waited: Waited) -> Option<Waited> {
+        let is_live = self.asked.is_live() && waited.state == WaitState::Holds;
+        // When time is up meanwhile: what had ended runs again only if it was found.
+        if !(is_live && self.has_ended) {
+            self.told = Some(waited.clone());
+        }
+        if !is_live {
+            self.has_ended = false;
+            return Some(waited);
         }
         let found = running::find(&self.doors, self.kind, &self.name).await;
         if !found.ended.is_empty() {
-            return self.ended_meanwhile(&found.ended);
+            let is_news = !self.has_ended;
+            let ended = self.ended_meanwhile(&found.ended);
+            return is_news.then_some(ended);
         }
+        self.has_ended = false;
+        self.told = Some(waited.clone());
         waited.running = found.running;
         waited.notes.extend(found.note);
-        waited
+        Some(waited)
     }
 
     /// Goes on waiting: what ran when it was looked at has ended since.
     fn ended_meanwhile(&mut self, processes: &[String]) -> Waited {
+        self.has_ended = true;
         let told = processes
             .iter()
             .map(|name| format!("process `{name}` does not run any more"));

@@ -189,6 +189,24 @@ async fn pods_that_are_ready_below_what_was_stamped_are_named() {
 }
 
 #[tokio::test]
+async fn process_that_has_ended_since_it_was_looked_at_is_waited_for() {
+    let process = ("pathline.dev/v1alpha1", "Process", "web");
+    let scene = Scene::new(process).await;
+    let object = json!({"metadata": {"name": "web"}, "spec": {"command": ["serve"]}});
+    scene.make(process.0, process.1, object).await;
+
+    let path = WAIT.replace("timeout=60", "timeout=1");
+    let answer = scene.world.get(&path, &scene.token).await;
+    let waited: Waited = serde_json::from_value(answer.body).expect("an answer");
+    assert_eq!(waited.state, WaitState::Waiting, "{waited:?}");
+    let told = format!("{waited:?}");
+    assert!(
+        told.contains("process `web` does not run any more"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
 async fn what_follows_the_repository_of_a_commit_is_named() {
     let scene = Scene::new(("pathline.dev/v1alpha1", "GitCommit", "web")).await;
     let commit = json!({"metadata": {"name": "web"}, "spec": {

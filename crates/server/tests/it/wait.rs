@@ -180,6 +180,25 @@ async fn what_was_carried_once_is_remembered_by_who_comes_back() {
 }
 
 #[tokio::test]
+async fn nothing_is_superseded_by_what_an_owner_had_before_its_last_change() {
+    let scene = Scene::new().await;
+    scene.record_source("aaaaaaaa").await;
+    let query = "for=source=aaaaaaaa&live=true&timeout=0";
+    let before = read(&scene.wait(query).await);
+    scene.record_source("bbbbbbbb").await;
+
+    // Nobody has looked at this generation yet: it may say `aaaaaaaa` again.
+    let client = scene.world.cluster.as_ref().unwrap().client();
+    let api = Api::<Workload>::namespaced(client, "dev");
+    let patch = Patch::Merge(json!({"spec": {"params": [{"name": "debug", "value": "off"}]}}));
+    let patched = api.patch("web", &PatchParams::default(), &patch).await;
+    assert_eq!(patched.unwrap().metadata.generation, Some(2));
+
+    let waited = scene.go_on(query, &before.id).await;
+    assert_eq!(waited.state, WaitState::Waiting, "{waited:?}");
+}
+
+#[tokio::test]
 async fn labels_that_nobody_has_looked_at_are_waited_for() {
     let scene = Scene::new().await;
     let client = scene.world.cluster.as_ref().unwrap().client();
