@@ -119,6 +119,9 @@ fn apply_and_wait() -> Result<()> {
     assert!(page.contains(&commit), "{page}");
     let waited = waiting.wait();
     assert_eq!(waited.code, Some(0), "{}", waited.stderr);
+    // The commit is a source of the workload only; the deliverable beside it is not asked for it.
+    let named = ask(&["apply", "-f", &text(&home), "--wait", "--for", &wish]).wait();
+    assert_eq!(named.code, Some(0), "{}", named.stderr);
     up.signal(Signal::TERM);
     ensure!(up.wait().code == Some(0), "it stops in order");
     Ok(())

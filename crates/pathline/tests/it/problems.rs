@@ -147,3 +147,34 @@ fn up_that_cannot_start_says_so_as_data() -> Result<()> {
     assert!(document(&out)["error"]["message"] != Value::Null, "{out}");
     Ok(())
 }
+
+#[test]
+fn apply_to_a_cluster_that_does_not_answer_says_that_it_cannot_be_asked() -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let kubeconfig = scratch.path().join("kubeconfig");
+    let silent = "{apiVersion: v1, kind: Config, current-context: it,
+        clusters: [{name: it, cluster: {server: 'http://127.0.0.1:9'}}],
+        users: [{name: it, user: {}}], contexts: [{name: it, context: {cluster: it, user: it}}]}";
+    fs::write(&kubeconfig, silent)?;
+    let file = scratch.path().join("config.yaml");
+    fs::write(
+        &file,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+    )?;
+    let (kubeconfig, file) = (kubeconfig.display(), file.display());
+    let told = fail_nowhere(&[
+        "apply",
+        "-f",
+        &file.to_string(),
+        "--kubeconfig",
+        &kubeconfig.to_string(),
+    ]);
+    assert_eq!(told.0, Some(3), "{told:?}");
+    assert!(
+        told.2
+            .contains("the cluster can't be asked for ConfigMap/a"),
+        "{told:?}"
+    );
+    assert!(told.2.contains("is the cluster running?"), "{told:?}");
+    Ok(())
+}
