@@ -25,6 +25,7 @@ mod reference;
 mod remote;
 mod session;
 mod snapshot;
+mod tree;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
-use super::{Archive, Budget, Error, Limits, is_inside, link_stays_inside};
+use super::links::Links;
+use super::{Archive, Budget, Error, Limits, is_inside};
 
 /// Packs everything below `source` into `into` and returns the archive.
 ///
@@ -22,27 +23,14 @@ use super::{Archive, Budget, Error, Limits, is_inside, link_stays_inside};
 /// When a link escapes, a limit is passed, or reading or writing fails. Nothing is left behind then.
 pub fn pack_directory(source: &Path, into: &Path, limits: Limits) -> Result<Archive, Error> {
     let mut writer = Writer::create(into, limits)?;
-    pack_below(&mut writer, source, Path::new(""))?;
-    writer.finish()
-}
-
-fn pack_below(writer: &mut Writer, root: &Path, directory: &Path) -> Result<(), Error> {
-    let location = root.join(directory);
-    let mut names = fs::read_dir(&location)
-        .and_then(|entries| {
-            entries
-                .map(|entry| entry.map(|found| found.file_name()))
-                .collect::<Result<Vec<_>, _>>()
-        })
-        .map_err(Error::io("list", &location))?;
-    names.sort();
-    for name in names {
-        let path = directory.join(name);
-        let location = root.join(&path);
+    // What is still to be packed, the next one last.
+    let mut ahead = list(source, Path::new(""), limits)?;
+    while let Some(path) = ahead.pop() {
+        let location = source.join(&path);
         let found = fs::symlink_metadata(&location).map_err(Error::io("read", &location))?;
         if found.is_dir() {
             writer.directory(&path)?;
-            pack_below(writer, root, &path)?;
+            ahead.extend(list(source, &path, limits)?);
         } else if found.is_symlink() {
             let target = fs::read_link(&location).map_err(Error::io("read", &location))?;
             writer.link(&path, &target)?;
@@ -54,13 +42,29 @@ fn pack_below(writer: &mut Writer, root: &Path, directory: &Path) -> Result<(), 
             return Err(Error::Unsupported { path });
         }
     }
-    Ok(())
+    writer.finish()
+}
+
+/// Returns the paths of what is in a directory, the last one first.
+fn list(root: &Path, directory: &Path, limits: Limits) -> Result<Vec<PathBuf>, Error> {
+    let location = root.join(directory);
+    let most = usize::try_from(limits.entries).unwrap_or(usize::MAX);
+    let names = fs::read_dir(&location).and_then(|entries| {
+        // One more than is allowed is enough to be refused.
+        let entries = entries.take(most.saturating_add(1));
+        let names = entries.map(|entry| entry.map(|found| found.file_name()));
+        names.collect::<Result<Vec<_>, _>>()
+    });
+    let mut names = names.map_err(Error::io("list", &location))?;
+    names.sort_by(|one, two| two.cmp(one));
+    Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
 /// Writes one archive; entries must come in the order in which they shall be kept.
 pub(crate) struct Writer {
     tar: Builder<GzEncoder<HashedFile>>,
     budget: Budget,
+    links: Links,
     into: PathBuf,
 }
 
@@ -80,6 +84,7 @@ impl Writer {
         Ok(Self {
             tar,
             budget: Budget::new(limits),
+            links: Links::default(),
             into: into.to_owned(),
         })
     }
@@ -111,14 +116,10 @@ impl Writer {
         added.map_err(Error::io("pack", path))
     }
 
-    /// Adds a symbolic link, unless its target leaves the archive.
+    /// Adds a symbolic link. Whether it leads out is known when all are there.
     pub(crate) fn link(&mut self, path: &Path, target: &Path) -> Result<(), Error> {
         self.check(path, 0)?;
-        if !link_stays_inside(path, target) {
-            return Err(Error::Escapes {
-                path: path.join("->").join(target),
-            });
-        }
+        self.links.add(path.to_owned(), target.to_owned())?;
         let mut header = plain_header(EntryType::Symlink, 0o777, 0);
         self.tar
             .append_link(&mut header, path, target)
@@ -127,7 +128,10 @@ impl Writer {
 
     /// Completes the archive and moves it, synced, to its place.
     pub(crate) fn finish(self) -> Result<Archive, Error> {
-        let Self { tar, into, .. } = self;
+        let Self {
+            tar, into, links, ..
+        } = self;
+        links.check()?;
         let hashed = tar
             .into_inner()
             .and_then(GzEncoder::finish)
@@ -159,7 +163,7 @@ impl Writer {
                 path: path.to_owned(),
             });
         }
-        self.budget.spend(size)
+        self.budget.spend(path, size)
     }
 }
 

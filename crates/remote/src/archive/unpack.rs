@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use tar::{Entry, EntryType};
 
-use super::{Budget, Error, Limits, is_inside, link_stays_inside};
+use super::headers::Named;
+use super::links::Links;
+use super::{Budget, Error, Limits, is_inside};
 
 /// Unpacks `archive` into the directory `into`, which is created when it is missing.
 ///
@@ -23,16 +25,25 @@ pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> 
     let file = File::open(archive).map_err(Error::io("open", archive))?;
     fs::create_dir_all(into).map_err(Error::io("create", into))?;
     let mut budget = Budget::new(limits);
-    let mut links = Vec::new();
+    let mut links = Links::default();
     let mut tar = tar::Archive::new(GzDecoder::new(io::BufReader::new(file)));
-    for entry in tar.entries().map_err(Error::io("read", archive))? {
+    // Raw, for the names of long paths would otherwise be read whole, however long they are.
+    let entries = tar.entries().map_err(Error::io("read", archive))?.raw(true);
+    let mut named = Named::default();
+    for entry in entries {
         let mut entry = entry.map_err(Error::io("read", archive))?;
-        budget.spend(entry.size())?;
-        if let Some(link) = unpack_entry(archive, into, &mut entry)? {
-            links.push(link);
+        if named.take(&mut entry).map_err(Error::io("read", archive))? {
+            continue;
+        }
+        let names = std::mem::take(&mut named);
+        let name = names.path(&entry);
+        budget.spend(&name, entry.size())?;
+        if let Some((path, target)) = unpack_entry(into, name, &names, &mut entry)? {
+            links.add(path, target)?;
         }
     }
-    for (path, target) in links {
+    links.check()?;
+    for (path, target) in links.into_iter() {
         let place = into.join(&path);
         make_parent(&place)?;
         symlink(&target, &place).map_err(|failed| explain(failed, "link", path))?;
@@ -42,14 +53,11 @@ pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> 
 
 /// Writes a file or directory; returns a link, with its target, for later.
 fn unpack_entry(
-    archive: &Path,
     into: &Path,
+    name: PathBuf,
+    names: &Named,
     entry: &mut Entry<'_, impl Read>,
 ) -> Result<Option<(PathBuf, PathBuf)>, Error> {
-    let name = entry
-        .path()
-        .map_err(Error::io("read a name in", archive))?
-        .into_owned();
     // `tar -C dir .` writes names as `./a`, and the directory itself as `./`.
     let path: PathBuf = name
         .components()
@@ -68,15 +76,7 @@ fn unpack_entry(
         }
         EntryType::Regular | EntryType::Continuous => write_file(&path, &place, entry)?,
         EntryType::Symlink => {
-            let target = entry
-                .link_name()
-                .map_err(Error::io("read a link in", archive))?;
-            let target = target.map(|found| found.into_owned()).unwrap_or_default();
-            if !link_stays_inside(&path, &target) {
-                return Err(Error::Escapes {
-                    path: path.join("->").join(target),
-                });
-            }
+            let target = names.target(entry);
             return Ok(Some((path, target)));
         }
         _ => return Err(Error::Unsupported { path }),

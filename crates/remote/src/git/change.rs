@@ -10,6 +10,7 @@ use gix::objs::tree::EntryKind;
 
 use super::push::{Pushed, Update};
 use super::session::{Session, local};
+use super::tree::{self, Entry};
 use super::{Error, Files, Reference, Revision, message};
 
 /// How often a commit is built anew because another writer was faster.
@@ -105,6 +106,9 @@ fn check_path(path: &str) -> Result<(), Error> {
         {
             return refuse("git does not allow such a name");
         }
+    }
+    if path.split('/').count() > tree::MOST_DEPTH {
+        return refuse("it is in too many directories");
     }
     Ok(())
 }
@@ -235,45 +239,36 @@ impl Session {
             .detach())
     }
 
-    /// Collects what `new` has and `old` lacks, looking only into directories that differ.
+    /// Collects what `new` has and `old` lacks, looking only into directories that differ: those on
+    /// the way to the files that were written.
     fn collect_new(
         &self,
         old: Option<ObjectId>,
         new: ObjectId,
         objects: &mut BTreeSet<ObjectId>,
     ) -> Result<(), Error> {
-        objects.insert(new);
-        let known: BTreeMap<_, _> = match old {
-            Some(id) => self
-                .entries(id)?
-                .into_iter()
-                .map(|(name, _, id)| (name, id))
-                .collect(),
-            None => BTreeMap::new(),
-        };
-        for (name, kind, id) in self.entries(new)? {
-            let before = known.get(&name).copied();
-            match kind {
-                _ if before == Some(id) => {}
-                EntryKind::Tree => {
-                    let before = before.filter(|id| self.repo.find_tree(*id).is_ok());
-                    self.collect_new(before, id, objects)?;
-                }
-                EntryKind::Commit => {}
-                EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
-                    objects.insert(id);
+        let mut ahead = vec![(old, new)];
+        while let Some((old, new)) = ahead.pop() {
+            objects.insert(new);
+            let known = old.map(|id| self.entries(id)).transpose()?;
+            let known = known.unwrap_or_default().into_iter();
+            let known: BTreeMap<_, _> = known.map(|it| (it.name, (it.kind, it.id))).collect();
+            for Entry { name, kind, id } in self.entries(new)? {
+                let before = known.get(&name).copied();
+                match kind {
+                    _ if before == Some((kind, id)) => {}
+                    EntryKind::Tree => {
+                        let before = before.filter(|(kind, _)| *kind == EntryKind::Tree);
+                        ahead.push((before.map(|(_, id)| id), id));
+                    }
+                    EntryKind::Commit => {}
+                    EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
+                        objects.insert(id);
+                    }
                 }
             }
         }
         Ok(())
-    }
-
-    fn entries(&self, tree: ObjectId) -> Result<Vec<(Vec<u8>, EntryKind, ObjectId)>, Error> {
-        let tree = self.repo.find_tree(tree).map_err(local("read a tree"))?;
-        tree.iter()
-            .map(|entry| entry.map(|e| (e.filename().to_vec(), e.kind(), e.object_id())))
-            .collect::<Result<_, _>>()
-            .map_err(local("read a tree"))
     }
 }
 

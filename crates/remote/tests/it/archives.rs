@@ -145,6 +145,8 @@ fn hostile_archives_write_nothing_outside() -> Result<()> {
         &[("twice", Regular, "x"), ("twice", Regular, "y")],
         &[("twice", Regular, "x"), ("twice", Symlink, "elsewhere")],
         &[("inside", Symlink, "sub"), ("inside/file", Regular, "x")],
+        &[("a/up", Symlink, ".."), ("leads", Symlink, "a/up/../out")],
+        &[("twice", Symlink, "a"), ("twice", Symlink, "b")],
     ] {
         let dir = TempDir::new()?;
         let archive = hostile(dir.path(), entries)?;
@@ -168,11 +170,11 @@ fn content_beyond_the_limits_is_refused_both_ways() -> Result<()> {
     let archive = pack_directory(&source, &dir.path().join("kept"), Limits::default())?;
     let few_bytes = Limits {
         bytes: (1 << 20) - 1,
-        entries: 10,
+        ..Limits::default()
     };
     let no_entries = Limits {
-        bytes: 1 << 30,
         entries: 0,
+        ..Limits::default()
     };
     for limits in [few_bytes, no_entries] {
         let packed = pack_directory(&source, &dir.path().join("refused"), limits);
@@ -201,5 +203,24 @@ fn a_truncated_archive_is_an_error() -> Result<()> {
     let cut = dir.path().join("cut.tar.gz");
     fs::write(&cut, &bytes[..bytes.len() / 2])?;
     assert!(unpack(&cut, &dir.path().join("into"), Limits::default()).is_err());
+    Ok(())
+}
+
+#[test]
+fn hole_4_name_without_an_end_is_not_read_whole() -> Result<()> {
+    let dir = TempDir::new()?;
+    let path = dir.path().join("hostile.tar.gz");
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(1 << 30);
+    header.set_cksum();
+    let mut gzip =
+        flate2::write::GzEncoder::new(fs::File::create(&path)?, flate2::Compression::fast());
+    gzip.write_all(header.as_bytes())?;
+    gzip.write_all(&vec![b'a'; 1 << 20])?;
+    gzip.finish()?;
+    let refused = unpack(&path, &dir.path().join("into"), Limits::default()).unwrap_err();
+    let refused = format!("{:#}", anyhow::Error::from(refused));
+    assert!(refused.contains("a header has more than"), "{refused}");
     Ok(())
 }

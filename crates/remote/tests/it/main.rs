@@ -6,5 +6,6 @@ mod git_ancestry;
 mod git_http;
 mod git_read;
 mod git_write;
+mod hostile;
 mod local_read;
 mod repository;

@@ -1,0 +1,106 @@
+//! The entries of a tree, as far as they may be trusted.
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use gix::objs::tree::EntryKind;
+use gix::validate::path::component;
+
+use super::Error;
+use super::session::{Session, local};
+
+const READING: &str = "read a fetched tree";
+
+/// How deep trees are looked into; git's own limit is 2048 (`core.maxTreeDepth`).
+pub(super) const MOST_DEPTH: usize = 512;
+/// The largest tree, in bytes: some hundred thousand files in one directory.
+const MOST_TREE_BYTES: u64 = 16 << 20;
+
+/// One entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: Vec<u8>,
+    pub(super) kind: EntryKind,
+    pub(super) id: ObjectId,
+}
+
+impl Session {
+    /// Returns the entries of a tree, in git's order.
+    pub(super) fn entries(&self, tree: ObjectId) -> Result<Vec<Entry>, Error> {
+        let size = self.repo.find_header(tree).map_err(local(READING))?.size();
+        if size > MOST_TREE_BYTES {
+            return Err(refused(
+                tree.to_string(),
+                "it is a directory with far too many entries",
+            ));
+        }
+        let tree = self.repo.find_tree(tree).map_err(local(READING))?;
+        let entries = tree.iter().map(|entry| {
+            entry.map(|it| Entry {
+                name: it.filename().to_vec(),
+                kind: it.kind(),
+                id: it.object_id(),
+            })
+        });
+        entries.collect::<Result<_, _>>().map_err(local(READING))
+    }
+}
+
+/// Refuses names that git would not check out: whoever finds a `.git` in a directory runs what is
+/// configured there.
+pub(super) fn check_name(name: &[u8]) -> Result<(), Error> {
+    // Names that only Windows can't have are good names.
+    let options = component::Options {
+        protect_windows: false,
+        ..component::Options::default()
+    };
+    let checked = gix::validate::path::component(name.as_bstr(), None, options);
+    match checked {
+        Ok(_) if !name.contains(&0) => Ok(()),
+        _ => Err(refused(
+            name.as_bstr().to_string(),
+            "git does not allow such a name",
+        )),
+    }
+}
+
+pub(super) fn refused(path: String, reason: &'static str) -> Error {
+    Error::InvalidPath { path, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hole_7_names_that_stand_for_a_git_directory_are_refused() {
+        for name in [
+            ".git",
+            ".GIT",
+            ".Git",
+            "git~1",
+            ".git ",
+            ".git...",
+            ".git::$INDEX_ALLOCATION",
+            ".g\u{200c}it",
+            "..",
+            ".",
+            "",
+            "a/b",
+            "a\0b",
+        ] {
+            assert!(check_name(name.as_bytes()).is_err(), "{name:?}");
+        }
+        for name in [
+            ".gitignore",
+            ".github",
+            "git",
+            "aux.c",
+            "a:b",
+            "back\\slash",
+            "…",
+        ] {
+            assert!(check_name(name.as_bytes()).is_ok(), "{name:?}");
+        }
+        assert!(check_name(b"not-\xff-unicode").is_ok());
+    }
+}
