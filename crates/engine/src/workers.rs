@@ -23,6 +23,7 @@ mod slots;
 mod source;
 mod status;
 mod task;
+mod trash;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use crate::workers::trash::Trash;
+
 /// The directories of the workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -34,9 +36,13 @@ impl Places {
         Ok(places)
     }
 
-    /// Removes the directories of children that are gone.
+    /// Removes the directories of children that are gone. Whatever they left, it keeps nobody waiting.
     pub(crate) fn clear_work(&self) -> io::Result<()> {
-        fs::remove_dir_all(self.work())?;
+        let trash = self.trash();
+        if let Err(error) = trash.set_aside(&self.work()) {
+            tracing::warn!(%error, "cannot set aside what children left behind");
+        }
+        trash.empty_in_background();
         fs::create_dir_all(self.work())
     }
 
@@ -67,6 +73,11 @@ impl Places {
     /// A directory for one run of a child; not created yet.
     pub(crate) fn new_work(&self) -> PathBuf {
         self.work().join(Uuid::new_v4().to_string())
+    }
+
+    /// Where the directories of children go when they are gone.
+    pub(crate) fn trash(&self) -> Trash {
+        Trash::new(self.data_dir.join("trash"))
     }
 
     fn logs(&self) -> PathBuf {

@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::workers::places::Places;
+use crate::workers::trash::Trash;
+
 /// Files to work on, as a source worker published them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
@@ -30,13 +33,19 @@ pub(crate) enum Error {
 
 /// The directories of one run: its files, its home and its temporary files. Removed on drop.
 #[derive(Debug)]
-pub(crate) struct WorkDir(PathBuf);
+pub(crate) struct WorkDir {
+    place: PathBuf,
+    trash: Trash,
+}
 
 impl WorkDir {
-    /// Unpacks the source, if there is one, into a fresh directory at `place`.
-    pub(crate) async fn create(place: PathBuf, source: Option<Source>) -> Result<Self, Error> {
+    /// Unpacks the source, if there is one, into a fresh directory.
+    pub(crate) async fn create(places: &Places, source: Option<Source>) -> Result<Self, Error> {
+        let work = Self {
+            place: places.new_work(),
+            trash: places.trash(),
+        };
         let made = tokio::task::spawn_blocking(move || {
-            let work = Self(place);
             for directory in [work.files(), work.home(), work.temporary()] {
                 std::fs::create_dir_all(directory).map_err(Error::Directory)?;
             }
@@ -52,42 +61,28 @@ impl WorkDir {
 
     /// Where the command runs.
     pub(crate) fn files(&self) -> PathBuf {
-        self.0.join("files")
+        self.place.join("files")
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.0.join("home")
+        self.place.join("home")
     }
 
     pub(crate) fn temporary(&self) -> PathBuf {
-        self.0.join("tmp")
+        self.place.join("tmp")
     }
 }
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        if let Err(error) = remove_all(&self.0) {
-            tracing::warn!(directory = %self.0.display(), %error, "cannot remove a work directory");
-        }
-    }
-}
-
-/// Removes a directory, including those below it that a build made read-only.
-fn remove_all(directory: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if std::fs::remove_dir_all(directory).is_ok() {
-        return Ok(());
-    }
-    let mut pending = vec![directory.to_owned()];
-    while let Some(next) = pending.pop() {
-        if std::fs::symlink_metadata(&next)?.is_dir() {
-            std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o700))?;
-            for entry in std::fs::read_dir(&next)? {
-                pending.push(entry?.path());
+        match self.trash.set_aside(&self.place) {
+            Ok(()) => self.trash.empty_in_background(),
+            Err(error) => {
+                let directory = self.place.display();
+                tracing::warn!(%directory, %error, "cannot set a work directory aside");
             }
         }
     }
-    std::fs::remove_dir_all(directory)
 }
 
 fn archive_path(url: &str) -> Result<PathBuf, Error> {

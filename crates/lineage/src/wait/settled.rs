@@ -89,7 +89,13 @@ impl State {
         let mut inputs = inputs.filter(|origin| given(origin).is_some());
         let upstream =
             |name: &String| self.chain().get(name).is_some() && self.current(name).is_some();
+        // What another path took from the resource is still in its object.
+        let is_linked = |origin: &Origin| match origin {
+            Origin::Owner(_) => true,
+            Origin::Resource(name) => resource.upstream.contains(name),
+        };
         resource.upstream.iter().all(upstream)
+            && applied.inputs.keys().all(is_linked)
             && inputs.all(|origin| applied.inputs.get(&origin) == given(&origin))
     }
 }

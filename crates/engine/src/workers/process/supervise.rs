@@ -112,7 +112,7 @@ impl Supervisor {
             self.say(taken.verdict()).await;
         }
         let spec = &self.process.spec;
-        let work = WorkDir::create(self.context.places.new_work(), spec.source.clone())
+        let work = WorkDir::create(&self.context.places, spec.source.clone())
             .await
             .map_err(|error| Verdict::no("SourceUnavailable", explain(&error)))?;
         let launch = Launch {

@@ -135,7 +135,7 @@ async fn execute(
     stop: &CancellationToken,
 ) -> Option<Outcome> {
     let spec = &task.spec;
-    let work = match WorkDir::create(context.places.new_work(), spec.source.clone()).await {
+    let work = match WorkDir::create(&context.places, spec.source.clone()).await {
         Ok(work) => work,
         Err(error) => return Some(Failure::from(error).into()),
     };
