@@ -131,6 +131,9 @@ pub struct ProcessStatus {
     /// How often this generation had to be started again.
     #[serde(default)]
     pub restarts: u32,
+    /// How often in a row it ended on its own before it had run for a while.
+    #[serde(default)]
+    pub crashes: u32,
     /// When it was started, while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Time>,

@@ -92,6 +92,8 @@ async fn a_process_that_keeps_failing_is_started_again_with_pauses() {
         "exit code 3; starting again after 40ms"
     );
     assert_eq!(process["status"]["logTail"], "cannot\n");
+    let ends = process["status"]["restarts"].as_u64().unwrap() + 1;
+    assert_eq!(process["status"]["crashes"], ends);
     assert!(process["status"].get("running").is_none(), "{process:#}");
     house.close().await;
     let log = std::path::Path::new(text(&process["status"]["logPath"]));
@@ -120,6 +122,7 @@ async fn a_killed_process_comes_back() {
         .until::<Process>("web", |it| it["status"]["restarts"] == 1 && is_ready(it))
         .await;
     assert_ne!(process["status"]["pid"].to_string(), pid);
+    assert_eq!(process["status"]["crashes"], 1);
     house.close().await;
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::Stage;
 use super::object::Object;
 
-/// From how many restarts on a process that ends is a failure.
-const RESTARTS: i64 = 3;
+/// How often in a row a process may end on its own, and is only late.
+const CRASHES: i64 = 3;
 /// The reason of a process that is started again as soon as somebody else gives its port up: that is
 /// no crash of its own.
 const PORT_TAKEN: &str = "PortTaken";
@@ -26,9 +26,9 @@ pub(super) fn process(object: &Object) -> Stage {
     if ready.is_some_and(|it| it.status == "True") && running == Some(generation) {
         return Stage::Done;
     }
-    let restarts = object.count("restarts");
+    let crashes = object.count("crashes");
     let is_taken = ready.is_some_and(|it| it.reason == PORT_TAKEN);
-    if restarts >= RESTARTS && running.is_none() && !is_taken {
+    if crashes > CRASHES && running.is_none() && !is_taken {
         let log = object.text("/logTail").trim_end();
         let lines: Vec<_> = log.lines().rev().take(LINES).collect();
         let lines: Vec<_> = lines.into_iter().rev().collect();
@@ -37,9 +37,7 @@ pub(super) fn process(object: &Object) -> Stage {
         } else {
             format!("; it said: {}", lines.join(" / "))
         };
-        return Stage::failed(format!(
-            "it was started again {restarts} times: {told}{log}"
-        ));
+        return Stage::failed(format!("it ended {crashes} times in a row: {told}{log}"));
     }
     Stage::progressing(told)
 }

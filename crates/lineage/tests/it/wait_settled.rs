@@ -231,3 +231,55 @@ fn output_that_was_seen_while_a_stranger_was_there_is_no_work_on_a_later_apply()
     see(&mut track, "ours", 2, Some("app:2"));
     assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
 }
+
+/// What fails is not on the way of the value; but what is needs its output, and never had one.
+#[test]
+fn value_that_waits_beside_what_has_failed_before_it_made_anything_has_failed() {
+    let mut track = following(vec![
+        resource("config", &[], &["param:a"]),
+        resource("image", &[], &["param:b"]),
+        resource("run", &["config", "image"], &[]),
+    ]);
+    let both = BTreeMap::from([("param:a", "1"), ("param:b", "1")]);
+    let both = both.into_iter().map(|(name, value)| {
+        let param = Artifact::param(&name["param:".len()..], &json!(value));
+        (name.to_owned(), param)
+    });
+    track.state.own(both.collect());
+    let of_image = Artifact::param("b", &json!("1"));
+    let of_image = [(Origin::owner("param:b"), of_image)];
+    for (name, stamp) in [
+        ("config", stamp("config", 1, made_of("1"))),
+        ("image", stamp("image", 1, of_image)),
+    ] {
+        track.state.stamped(name, stamp).expect("it is on the path");
+    }
+    let made = done("config", 1, Some(config("1")));
+    track
+        .state
+        .seen("config", &made)
+        .expect("it is on the path");
+    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    let stalled = Snapshot {
+        health: Health::False,
+        failed: Some("no such base".to_owned()),
+        ..done("image", 1, None)
+    };
+    track
+        .state
+        .seen("image", &stalled)
+        .expect("it is on the path");
+    let failed = wait_for(&track, "1");
+    assert!(
+        matches!(&failed, Verdict::Never(Never::Failed { resource, .. }) if resource == "image"),
+        "{failed:?}"
+    );
+    // With an output of before, the value goes on with that.
+    let made = done("image", 1, Some(image("app:1")));
+    track.state.seen("image", &made).expect("it is on the path");
+    track
+        .state
+        .seen("image", &stalled)
+        .expect("it is on the path");
+    assert_eq!(wait_for(&track, "1").exit_code(), None);
+}

@@ -45,8 +45,12 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
             }
             Err(verdict) => verdict,
         };
-        let wait = pause.after(began.elapsed());
         let is_taken = ended.reason == PORT_TAKEN;
+        if pause.is_stable(began.elapsed()) {
+            supervisor.status.crashes = 0;
+        }
+        supervisor.status.crashes += u32::from(!is_taken);
+        let wait = pause.after(began.elapsed());
         supervisor.ended(ended, wait).await;
         tokio::select! {
             () = stop.cancelled() => {}
@@ -267,8 +271,13 @@ impl Pause {
         }
     }
 
+    /// Tells whether what ran so long has not crashed at its start.
+    fn is_stable(&self, ran_for: Duration) -> bool {
+        ran_for >= self.stable_after
+    }
+
     fn after(&mut self, ran_for: Duration) -> Duration {
-        if ran_for >= self.stable_after {
+        if self.is_stable(ran_for) {
             self.next = self.first;
         }
         let now = self.next;

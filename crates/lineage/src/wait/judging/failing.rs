@@ -1,5 +1,7 @@
 //! Whether something that was given the value can't go on.
 
+use std::collections::BTreeSet;
+
 use super::Judging;
 use crate::arrival::Arrival;
 use crate::chain::Resource;
@@ -28,12 +30,43 @@ impl Judging<'_> {
         if crashed.is_some() || arrival.arrived() {
             return crashed;
         }
-        way.resources()
-            .filter(|it| !way.is_in(&it.name))
-            .find_map(|it| {
-                let message = self.stuck(it, way)?;
-                Some(failed(&it.name, message))
-            })
+        let is_to_come = |it: &&Resource| !way.is_in(&it.name);
+        let stuck = way.resources().filter(is_to_come).find_map(|it| {
+            let message = self.stuck(it, way)?;
+            Some(failed(&it.name, message))
+        });
+        let mut to_come = way.resources().filter(is_to_come);
+        stuck.or_else(|| to_come.find_map(|it| self.starved(it)))
+    }
+
+    /// Returns which producer has failed before it gave a resource anything: without it, the resource
+    /// can't be stamped with the value either.
+    fn starved(self, resource: &Resource) -> Option<Never> {
+        let state = &self.track.state;
+        let has_output = |name: &str| {
+            state
+                .current(name)
+                .is_some_and(|made| made.output.is_some())
+        };
+        let mut missing: BTreeSet<_> = resource.upstream.iter().collect();
+        for producer in state.chain().in_path_order().rev() {
+            let name = &producer.name;
+            if !missing.contains(name) || has_output(name) {
+                continue;
+            }
+            let unstamped = self.track.failures.get(name).map(String::as_str);
+            let failed = || {
+                state
+                    .failure_of(name)
+                    .filter(|_| !self.is_to_change(producer))
+            };
+            if let Some(message) = unstamped.or_else(failed) {
+                let (resource, message) = (name.clone(), message.to_owned());
+                return Some(Never::Failed { resource, message });
+            }
+            missing.extend(&producer.upstream);
+        }
+        None
     }
 
     /// Tells whether what crashes is about to be replaced.

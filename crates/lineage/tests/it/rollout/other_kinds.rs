@@ -98,9 +98,9 @@ fn process_is_live_when_the_newest_generation_answers() {
             "metadata": {"name": "app", "uid": "process", "generation": 2}, "status": status,
         })
     };
-    let status = |observed: i64, ready: &str, running: Option<i64>, restarts: i64| {
+    let status = |observed: i64, ready: &str, running: Option<i64>, crashes: i64| {
         json!({
-            "observedGeneration": observed, "restarts": restarts, "logTail": "one\ntwo\nno config\n",
+            "observedGeneration": observed, "restarts": 9, "crashes": crashes, "logTail": "one\ntwo\nno config\n",
             "running": running.map(|generation| json!({"generation": generation})),
             "conditions": [{"type": "Ready", "status": ready, "observedGeneration": observed, "reason": "Exited", "message": "it exited with 1"}],
         })
@@ -118,14 +118,14 @@ fn process_is_live_when_the_newest_generation_answers() {
         "it exited with 1",
     );
     progresses(
-        &stage(&process(status(2, "False", None, 2)), &[]),
+        &stage(&process(status(2, "False", None, 3)), &[]),
         "it exited with 1",
     );
     fails(
-        &stage(&process(status(2, "False", None, 3)), &[]),
+        &stage(&process(status(2, "False", None, 4)), &[]),
         "it exited with 1; it said: one / two / no config",
     );
-    let mut taken = status(2, "False", None, 3);
+    let mut taken = status(2, "False", None, 4);
     taken["conditions"][0]["reason"] = json!("PortTaken");
     progresses(&stage(&process(taken), &[]), "PortTaken");
 }
