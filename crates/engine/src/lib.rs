@@ -56,6 +56,7 @@ use crate::watches::Watches;
 
 pub use crate::lease::Election;
 pub use crate::metrics::Metrics;
+pub use crate::owner::forget_live;
 pub use crate::ytt::Renderer;
 
 /// The name under which Pathline owns the fields it writes.

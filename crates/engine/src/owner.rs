@@ -3,6 +3,7 @@
 //! An owner is looked at when it, its blueprints and templates, or the objects stamped for it change,
 //! and again after a while when something failed. Nothing is polled.
 
+mod former;
 mod leftovers;
 mod news;
 mod realize;
@@ -10,6 +11,8 @@ mod reconcile;
 mod reports;
 mod resource;
 mod status;
+
+pub use former::forget_live;
 
 use std::sync::Arc;
 

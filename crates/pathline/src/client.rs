@@ -10,6 +10,7 @@ mod place;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pathline_server::api::Problem;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{RequestBuilder, Response};
 use serde::Serialize;
@@ -30,6 +31,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(300);
 const ANSWER: Duration = Duration::from_secs(30);
 /// The largest answer that is read.
 const LIMIT: usize = 64 << 20;
+/// The longest address that can be asked for; HTTP libraries take 65,534 bytes.
+const LONGEST_ADDRESS: usize = 65_000;
 
 /// A way to one Pathline.
 #[derive(Clone, Debug)]
@@ -176,6 +179,11 @@ impl Client {
 
     /// Sends a request; an answer other than success is an error, with what the server says.
     async fn send(&self, request: RequestBuilder, url: &Url) -> Result<Response, ClientError> {
+        let bytes = url.as_str().len();
+        if bytes > LONGEST_ADDRESS {
+            let limit = LONGEST_ADDRESS;
+            return Err(ClientError::LongQuestion { bytes, limit });
+        }
         let sent = request.send().await;
         let response = sent.map_err(|source| self.failed(url, source))?;
         let status = response.status();
@@ -183,7 +191,14 @@ impl Client {
             return Ok(response);
         }
         let body = self.body(response, url).await?;
-        Err(ClientError::refused(status, &body, url, &self.token_from))
+        match serde_json::from_slice::<Problem>(&body) {
+            Ok(problem) => Err(ClientError::refused(status, problem, &self.token_from)),
+            Err(_) => Err(ClientError::Stranger {
+                url: url.clone(),
+                status,
+                has_moved: self.data_dir.is_some(),
+            }),
+        }
     }
 
     async fn body(&self, mut response: Response, url: &Url) -> Result<Vec<u8>, ClientError> {

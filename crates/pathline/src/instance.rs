@@ -70,6 +70,9 @@ impl Instance {
         pathline_engine::workers::forget_runs(&cluster.client())
             .await
             .context("cannot say that no process runs yet")?;
+        pathline_engine::forget_live(&cluster.client())
+            .await
+            .context("cannot say that nothing is known to be live yet")?;
         let mut doors = Tasks::default();
         let state = doors_to(&memory, cluster.client(), &doors);
         let readiness = state.readiness().clone();

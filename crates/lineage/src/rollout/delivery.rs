@@ -66,8 +66,9 @@ fn delivered(delivery: &Delivery) -> Stage {
         Some(Files::Elsewhere) => Stage::progressing(format!(
             "{name} is at `{revision}`, which does not have the commit"
         )),
-        Some(Files::Changed(files)) => Stage::failed(format!(
-            "{name} is at `{revision}`, where somebody else changed {}; let the supply chain write them again",
+        // Whoever changed them may take that back, and the supply chain may write them again.
+        Some(Files::Changed(files)) => Stage::progressing(format!(
+            "{name} is at `{revision}`, where somebody else changed {}; take that back in the repository, or change an input so that they are written again",
             files.join(", ")
         )),
         Some(Files::Kept) => match (live, failure) {

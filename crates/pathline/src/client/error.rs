@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pathline_server::api::{Problem, ServerFile};
 use reqwest::StatusCode;
@@ -49,6 +50,17 @@ pub(crate) enum ClientError {
         #[source]
         source: serde_json::Error,
     },
+    #[error("{url} answered {status}, and not as Pathline does")]
+    Stranger {
+        url: Url,
+        status: StatusCode,
+        /// Whether the data directory may name another address by now.
+        has_moved: bool,
+    },
+    #[error("{url} said nothing for {} s", .waited.as_secs())]
+    Silent { url: Url, waited: Duration },
+    #[error("the question has {bytes} bytes; at most {limit} can be asked")]
+    LongQuestion { bytes: usize, limit: usize },
     #[error("{message}")]
     Refused {
         status: StatusCode,
@@ -60,12 +72,12 @@ pub(crate) enum ClientError {
 
 impl ClientError {
     /// Returns what a server says that does not do what it was asked.
-    pub(super) fn refused(status: StatusCode, body: &[u8], url: &Url, token_from: &str) -> Self {
-        let problem = serde_json::from_slice::<Problem>(body).ok();
-        let (code, message, said) = match problem {
-            Some(Problem { error }) => (error.code, error.message, error.hint),
-            None => (String::new(), format!("{url} answered {status}"), None),
-        };
+    pub(super) fn refused(status: StatusCode, problem: Problem, token_from: &str) -> Self {
+        let pathline_server::api::ProblemDetail {
+            code,
+            message,
+            hint: said,
+        } = problem.error;
         let hint = match status {
             StatusCode::UNAUTHORIZED => Some(format!(
                 "the token came from {token_from}; `--token-file` or PATHLINE_TOKEN gives another one, and \
@@ -95,7 +107,13 @@ impl ClientError {
     /// Tells whether the same may well succeed in a moment, as when Pathline is being restarted.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Slow { .. } | Self::Broken { .. } => true,
+            Self::Unreachable { .. }
+            | Self::Slow { .. }
+            | Self::Silent { .. }
+            | Self::Broken { .. } => true,
+            Self::Stranger {
+                status, has_moved, ..
+            } => *has_moved || status.is_server_error(),
             // A Pathline that is being restarted takes these files away and brings them again.
             Self::NotThere { .. }
             | Self::NoAddress { .. }
@@ -132,7 +150,10 @@ impl Hint for ClientError {
                 Some(data_dir) => start(data_dir),
                 None => "is Pathline running there? check --server (or PATHLINE_SERVER)".to_owned(),
             }),
-            Self::Foreign { .. } => Some(
+            Self::LongQuestion { .. } => {
+                Some("wait for all that the owner has now, with `--for current`".to_owned())
+            }
+            Self::Foreign { .. } | Self::Stranger { .. } | Self::Silent { .. } => Some(
                 "check the address; a proxy or another program may answer there, or another version of Pathline"
                     .to_owned(),
             ),
@@ -150,6 +171,7 @@ impl Hint for ClientError {
             Self::Refused { code, .. } => Some(code.as_str()).filter(|code| !code.is_empty()),
             Self::NoToken { .. } => Some("token-missing"),
             Self::MalformedToken { .. } => Some("token-unknown"),
+            Self::LongQuestion { .. } => Some("bad-request"),
             _ => None,
         }
     }
@@ -161,6 +183,7 @@ impl Hint for ClientError {
                 StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Exit::Usage,
                 _ => Exit::Unknown,
             },
+            Self::LongQuestion { .. } => Exit::Usage,
             _ => Exit::Unknown,
         }
     }

@@ -10,6 +10,8 @@ use super::{Client, ClientError};
 
 /// How long a stream may be silent; the server sends something far more often.
 const SILENCE: Duration = Duration::from_secs(60);
+/// How long the answer may take to begin.
+const FIRST_BYTE: Duration = Duration::from_secs(10);
 /// How long to wait before the first new attempt, and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// The largest event that is read.
@@ -123,7 +125,14 @@ impl Events {
         if let Some(id) = &self.parser.last_id {
             request = request.header("last-event-id", id);
         }
-        self.client.send(request, &self.url).await
+        // Whoever has the port now may never answer, and Pathline may have another one.
+        let sent = tokio::time::timeout(FIRST_BYTE, self.client.send(request, &self.url)).await;
+        sent.unwrap_or_else(|_| {
+            Err(ClientError::Silent {
+                url: self.url.clone(),
+                waited: FIRST_BYTE,
+            })
+        })
     }
 }
 

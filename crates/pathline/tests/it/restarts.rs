@@ -1,10 +1,20 @@
 //! `pathline wait` while Pathline is away.
 
-use anyhow::{Context, Result};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use kube::Api;
+use pathline_blueprint::model::{Live, Workload};
+use pathline_engine::workers::Process;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use crate::instance::{Instance, document, end};
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A workload that no supply chain selects, until one does.
 const WORKLOAD: &str = "
@@ -56,6 +66,49 @@ fn point_13_wait_goes_on_with_a_pathline_that_was_started_again_on_another_port(
     Ok(())
 }
 
+/// Answers once as some other program does, and says nothing to whoever comes after that.
+fn stand_in(address: &str) -> Result<mpsc::Receiver<()>> {
+    let listener = TcpListener::bind(address)?;
+    let (asked, was_asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut silent = Vec::new();
+        for (index, stream) in listener.incoming().flatten().enumerate() {
+            if index == 0 {
+                let mut stream = stream;
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno");
+            } else {
+                silent.push(stream);
+            }
+            if asked.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(was_asked)
+}
+
+#[test]
+fn point_13_whoever_has_the_port_of_pathline_now_does_not_answer_for_it() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(WORKLOAD)?;
+    let mut waiting = instance.ask(&["wait", "workload/app", "--for", "param:debug=on"]);
+    waiting.wait_for_stderr("no path has been chosen yet");
+    let address = instance.ready["url"].as_str().context("an address")?;
+    let address = address.trim_start_matches("http://").to_owned();
+    let leash = instance.kill()?;
+    let was_asked = stand_in(&address)?;
+    for _ in 0..2 {
+        was_asked.recv().context("somebody asks")?;
+    }
+    instance.start_again(leash);
+    instance.apply(CHAIN)?;
+    let (code, _, stderr) = end(waiting);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("and not as Pathline does"), "{stderr}");
+    Ok(())
+}
+
 #[test]
 fn point_13_wait_that_begins_while_pathline_is_away_waits_for_it() -> Result<()> {
     let mut instance = Instance::start()?;
@@ -100,12 +153,13 @@ apiVersion: carto.run/v1alpha1
 kind: ClusterTemplate
 metadata: {name: run}
 spec:
+  params: [{name: debug, default: 'off'}]
   healthRule: {singleConditionType: Ready}
   template:
     apiVersion: pathline.dev/v1alpha1
     kind: Process
     metadata: {name: $(workload.metadata.name)$}
-    spec: {command: [sleep, '100000']}
+    spec: {command: [sleep, '100000'], env: [{name: DEBUG, value: $(params.debug)$}]}
 ---
 apiVersion: carto.run/v1alpha1
 kind: ClusterSupplyChain
@@ -142,6 +196,39 @@ fn point_2_what_ran_before_a_crash_is_not_live_until_it_runs_again() -> Result<(
         assert_ne!(now, before, "it is the one of before: {stdout}");
         test_kill_process(now).context("it runs")?;
         before = now;
+    }
+    Ok(())
+}
+
+/// The status was written by a Pathline that has ended, and the process with it.
+#[tokio::test]
+async fn point_14_status_is_not_live_after_a_restart_until_it_runs_again() -> Result<()> {
+    let mut instance = Instance::start()?;
+    instance.apply(PROCESS)?;
+    let (code, _, stderr) = end(instance.ask(&["wait", "workload/app", "--live"]));
+    assert_eq!(code, Some(0), "{stderr}");
+    for is_orderly in [true, false] {
+        let leash = if is_orderly {
+            instance.stop()?
+        } else {
+            instance.kill()?
+        };
+        instance.start_again(leash);
+        let client = instance.client().await;
+        let workloads = Api::<Workload>::default_namespaced(client.clone());
+        let processes = Api::<Process>::default_namespaced(client);
+        let begun = Instant::now();
+        loop {
+            ensure!(begun.elapsed() < LIMIT, "it runs again within {LIMIT:?}");
+            let status = workloads.get("app").await?.status.unwrap_or_default();
+            let is_live = status.live == Some(Live::True);
+            if is_live || status.live_generation.is_some() {
+                let process = processes.get("app").await?.status.unwrap_or_default();
+                assert!(process.running.is_some(), "{status:?}, but {process:?}");
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
     Ok(())
 }

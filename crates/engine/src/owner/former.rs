@@ -1,0 +1,75 @@
+//! What owners say of a Pathline that has ended.
+
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams};
+use kube::{Api, Client, ResourceExt};
+use pathline_blueprint::model::{API_VERSION, GROUP};
+use pathline_blueprint::owner::OwnerKind;
+use serde_json::{Value, json};
+
+/// The most objects that are read at a time.
+const PAGE: u32 = 100;
+
+/// Says of every owner that nothing is known of what runs: processes have ended with the Pathline that
+/// wrote its status. The first look at each says how it is now.
+///
+/// To be called before anybody is answered. Where the kinds are not installed, there is none.
+///
+/// # Errors
+///
+/// When the cluster cannot be read or written.
+pub async fn forget_live(client: &Client) -> Result<(), kube::Error> {
+    for kind in OwnerKind::ALL {
+        let version = API_VERSION.rsplit('/').next().unwrap_or(API_VERSION);
+        let gvk = GroupVersionKind::gvk(GROUP, version, kind.name());
+        let resource = ApiResource::from_gvk(&gvk);
+        let everywhere = Api::<DynamicObject>::all_with(client.clone(), &resource);
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let listed = match everywhere.list(&page).await {
+                Err(kube::Error::Api(refusal)) if refusal.is_not_found() => break,
+                listed => listed?,
+            };
+            for owner in &listed.items {
+                forget(client, &resource, owner).await?;
+            }
+            match listed.metadata.continue_.filter(|it| !it.is_empty()) {
+                Some(more) => page = page.continue_token(&more),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn forget(
+    client: &Client,
+    resource: &ApiResource,
+    owner: &DynamicObject,
+) -> Result<(), kube::Error> {
+    let status = &owner.data["status"];
+    let mut inputs = status["inputs"].clone();
+    let of_inputs = inputs.as_array_mut().into_iter().flatten();
+    let is_live = |it: &Value| it["live"] == "True";
+    if !is_live(status) && !of_inputs.into_iter().any(|it| is_live(it)) {
+        return Ok(());
+    }
+    for input in inputs.as_array_mut().into_iter().flatten() {
+        if is_live(input) {
+            input["live"] = "Unknown".into();
+        }
+    }
+    let mut changed = json!({"live": "Unknown", "liveGeneration": null});
+    if inputs.is_array() {
+        changed["inputs"] = inputs;
+    }
+    let namespace = owner.namespace().unwrap_or_default();
+    let api = Api::<DynamicObject>::namespaced_with(client.clone(), &namespace, resource);
+    let patch = Patch::Merge(json!({ "status": changed }));
+    let patched = api
+        .patch_status(&owner.name_any(), &PatchParams::default(), &patch)
+        .await;
+    match patched {
+        Err(kube::Error::Api(refusal)) if refusal.is_not_found() => Ok(()),
+        patched => patched.map(drop),
+    }
+}
