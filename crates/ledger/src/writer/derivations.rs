@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use pathline_lineage::Evidence;
+
 use super::artifacts::Numbers;
 use super::edges::Edges;
 use super::prepared::Made;
@@ -73,8 +75,12 @@ impl Derivations {
             && row.is_of(made, commit)
         {
             let is_written = commit.is_some() && row.output.is_none();
-            if row.known >= made.time && !is_written {
+            if row.known > made.time && !is_written {
                 return Ok(false);
+            }
+            if row.known == made.time && !is_written {
+                edges.write(session).await?;
+                return prove(session, row.id, made).await;
             }
             row.known = made.time;
             edges.write(session).await?;
@@ -224,6 +230,29 @@ async fn judge_anew(session: &mut Session, derivation: i64, made: &Made) -> Resu
         session.run(update).await?;
     }
     Ok(())
+}
+
+/// Takes over what a look has proven that was only assumed earlier in the same look: before an object
+/// is stamped anew, and after it. Tells whether there was any. That it is recorded twice changes nothing.
+async fn prove(session: &mut Session, derivation: i64, made: &Made) -> Result<bool, Error> {
+    let assumed = Evidence::Assumed.to_string();
+    let mut proven = 0;
+    for from in made.from.iter().filter(|it| it.evidence.is_proof()) {
+        let update = sql("update edge set evidence = $3 \
+             where derivation = $1 and origin = $2 and evidence = $4")
+        .bind(derivation)
+        .bind(&from.origin.to_string())
+        .bind(&from.evidence.to_string())
+        .bind(&assumed);
+        proven += session.run(update).await?;
+    }
+    if proven > 0 {
+        let update = sql("update derivation set object_generation = $2 where id = $1")
+            .bind(derivation)
+            .bind(made.object_generation);
+        session.run(update).await?;
+    }
+    Ok(proven > 0)
 }
 
 /// Ends a derivation, not before it began: clocks may be set back.

@@ -12,6 +12,7 @@ on_both!(
     images_and_params_are_followed_too,
     nothing_is_found_of_what_nobody_knows,
     what_is_only_guessed_is_not_proven,
+    what_one_look_guesses_first_and_then_proves_is_proven,
     carriers_end_when_something_else_is_made,
     equal_content_of_another_source_is_not_claimed,
     content_that_is_made_anew_belongs_to_the_new_source,
@@ -118,6 +119,26 @@ async fn what_is_only_guessed_is_not_proven(home: &Home) -> anyhow::Result<()> {
     story.record(&ledger).await?;
     let found = carriers(&ledger, Kind::Source, "abc123").await?;
     assert!(found.iter().all(|it| it.proven && it.current), "{found:?}");
+    Ok(())
+}
+
+/// As after a change of a template: an object is seen before it is stamped anew, and after that.
+async fn what_one_look_guesses_first_and_then_proves_is_proven(home: &Home) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let mut story = Story::of("app");
+    let first = source("def567");
+    story.make("fetch", &[given("source", &first)], Some(&first));
+    story.guess("build", &[made_by("fetch", &first)], Some(&image('a')));
+    story.prove("build", Some(&image('a')));
+    let looked = story.now();
+    for derivation in &mut story.derivations {
+        derivation.time = looked;
+    }
+    for _ in 0..2 {
+        story.repeat(&ledger).await?;
+        let found = carriers(&ledger, Kind::Source, "def567").await?;
+        assert!(found.iter().all(|it| it.proven && it.current), "{found:?}");
+    }
     Ok(())
 }
 
