@@ -20,6 +20,9 @@ use crate::commands::apply::Changes;
 use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 
+/// How long the first answer may take, whatever the time-out.
+const FIRST_ANSWER: Duration = Duration::from_secs(2);
+
 /// What to wait for, and for how long.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -84,9 +87,12 @@ pub(crate) async fn follow(
     let mut events = client.events(&path, &query);
     let mut view = View::new(request);
     let mut last = None;
+    // Whoever gives no time wants to know how it is.
+    let first = deadline.max(Instant::now() + FIRST_ANSWER);
     loop {
         let next = events.next(|error| view.broken(error));
-        let Ok(event) = timeout_at(deadline, next).await else {
+        let until = if last.is_none() { first } else { deadline };
+        let Ok(event) = timeout_at(until, next).await else {
             return Ok(if events.is_connected() {
                 Ending::TimedOut(last)
             } else {

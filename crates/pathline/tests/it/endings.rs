@@ -154,6 +154,7 @@ async fn every_ending_has_its_exit_code_and_says_what_to_do_next() -> Result<()>
     let scene = Scene::start()?;
     what_has_arrived_ends_with_0(&scene);
     what_cannot_happen_ends_with_1_and_what_to_do_next(&scene);
+    question_that_is_too_long_ends_with_2(&scene);
     want_of_proof_ends_with_3_and_the_template_to_mend(&scene);
     what_takes_too_long_ends_with_124_and_where_it_is(&scene);
     owner_that_is_deleted_ends_the_wait_with_1(&scene).await
@@ -190,6 +191,12 @@ fn what_cannot_happen_ends_with_1_and_what_to_do_next(scene: &Scene) {
     ends("workload/broken", "param:debug=on", &failed);
 }
 
+fn question_that_is_too_long_ends_with_2(scene: &Scene) {
+    let long = format!("param:debug={}", "x".repeat(66_000));
+    let told = ["at most 65000 can be asked", "`--for current`"];
+    scene.assert_ends("workload/proven", &["--for", &long], 2, &told);
+}
+
 fn want_of_proof_ends_with_3_and_the_template_to_mend(scene: &Scene) {
     let assumed = [
         "make (ClusterConfigTemplate/silent): nothing proves",
@@ -213,6 +220,10 @@ fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
     ];
     let arguments = ["--for", "param:debug=on", "--timeout", "2s"];
     scene.assert_ends("workload/endless", &arguments, 124, &late);
+    // Without any time it says how it is.
+    let at_once = ["--for", "param:debug=on", "--timeout", "0s"];
+    scene.assert_ends("workload/endless", &at_once, 124, &[]);
+    scene.assert_ends("workload/proven", &at_once, 0, &[]);
     let lost = [
         "no path has been chosen yet; the owner can't go on: no supply chain found",
         "wait again, or longer with `--timeout`; `pathline lineage workload/nowhere -n default` shows more",

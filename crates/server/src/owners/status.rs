@@ -36,6 +36,13 @@ impl Status {
 /// Says who an owner is, and how it is.
 pub(super) fn summary(kind: OwnerKind, object: &DynamicObject) -> OwnerSummary {
     let status = Status::of(object);
+    let ready = ready(&status.conditions);
+    // The status still names the blueprint of before where none is found now.
+    let word = kind.blueprint_kind().trim_start_matches("Cluster");
+    let is_lost = ready
+        .as_ref()
+        .is_some_and(|it| it.status == "False" && it.reason == format!("{word}NotFound"));
+    let blueprint = status.supply_chain_ref.filter(|_| !is_lost);
     OwnerSummary {
         owner: OwnerRef {
             kind: kind.name().to_owned(),
@@ -45,8 +52,8 @@ pub(super) fn summary(kind: OwnerKind, object: &DynamicObject) -> OwnerSummary {
         },
         generation: object.metadata.generation.unwrap_or_default(),
         created: object.creation_timestamp().map(|time| time.0),
-        blueprint: status.supply_chain_ref.and_then(object_name),
-        ready: ready(&status.conditions),
+        blueprint: blueprint.and_then(object_name),
+        ready,
     }
 }
 

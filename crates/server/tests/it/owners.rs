@@ -214,3 +214,21 @@ async fn deliverables_are_told_in_the_same_way() {
         "there is no workload `web` in namespace `prod`"
     );
 }
+
+#[tokio::test]
+async fn workload_that_no_blueprint_selects_any_more_has_none() {
+    let world = World::new().await;
+    let token = world.token("reader", Scope::Read).await;
+    let workload = create(&world, "dev", "web").await;
+    let before = json!({"kind": "ClusterSupplyChain", "name": "chain"});
+    for (reason, blueprint) in [
+        ("SupplyChainNotFound", Value::Null),
+        ("TemplatesNotFound", before.clone()),
+    ] {
+        let conditions = [condition("Ready", "False", reason)];
+        let status = json!({"conditions": conditions, "supplyChainRef": before});
+        report(&world, &workload, status).await;
+        let answer = world.get("/workloads/dev/web", &token).await;
+        assert_eq!(answer.body["blueprint"], blueprint, "{reason}");
+    }
+}

@@ -15,7 +15,7 @@ pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::R
     write_head(owner, out)?;
     write_refusal(owner, out)?;
     if owner.outputs.is_empty() {
-        writeln!(out, "\nnothing has come out of it yet")?;
+        writeln!(out, "\nnothing comes out of it now")?;
     }
     for output in &owner.outputs {
         writeln!(out)?;
@@ -293,7 +293,7 @@ mod tests {
           SupplyChainNotFound  no supply chain found where full selector is satisfied by labels: map[app:hi]
           the nearest is ClusterSupplyChain/hello: label `app` is `hi`, `hello` is wanted
 
-        nothing has come out of it yet
+        nothing comes out of it now
         ");
     }
 
@@ -303,7 +303,7 @@ mod tests {
         workload default/hello  on ClusterSupplyChain/hello  not ready
           TemplateRejected  no kind Image
 
-        nothing has come out of it yet
+        nothing comes out of it now
 
         not ready
           manifest  TemplateRejected  no kind Image
