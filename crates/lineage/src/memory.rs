@@ -397,7 +397,13 @@ impl Memory {
         self.forgotten > current.record || since.any(moved)
     }
 
-    /// Tells whether two say the same of everything but the last look.
+    /// Returns the object that was looked at last, and its generation.
+    pub(crate) fn looked_at(&self) -> Option<(&str, Option<i64>)> {
+        let last = self.last.as_ref()?;
+        Some((&last.uid, last.generation))
+    }
+
+    /// Tells whether two say the same of everything but what the last look saw.
     pub(crate) fn concludes_the_same(&self, other: &Self) -> bool {
         let Self {
             applies,
@@ -416,6 +422,7 @@ impl Memory {
         (applies, forgotten, reached) == (&other.applies, &other.forgotten, &other.reached)
             && (emits, records, uids) == (&other.emits, &other.records, &other.uids)
             && (current, derivations) == (&other.current, &other.derivations)
+            && self.looked_at() == other.looked_at()
     }
 
     /// Returns how many derivations are remembered.

@@ -138,6 +138,14 @@ impl State {
         self.current(resource).is_some_and(|it| !it.uid.is_empty())
     }
 
+    /// Returns the uid and the generation of the object of a resource that was looked at last, unless
+    /// each set of inputs has an object of its own.
+    pub fn looked_at(&self, resource: &str) -> Option<(&str, Option<i64>)> {
+        let declared = self.chain.get(resource)?;
+        let memory = self.recollect(resource)?;
+        memory.looked_at().filter(|_| !declared.tracing.immutable)
+    }
+
     /// Takes note that there were applies that nobody remembers: what is made now counts as history
     /// until it is proven anew.
     pub fn missed(&mut self) {

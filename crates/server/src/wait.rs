@@ -7,6 +7,7 @@ mod confirm;
 mod id;
 mod owner_watch;
 mod replaced;
+mod touched;
 mod waiting;
 
 use std::convert::Infallible;

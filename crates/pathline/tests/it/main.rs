@@ -26,6 +26,7 @@ mod restarts;
 mod schemathesis;
 mod site;
 mod story;
+mod strangers;
 mod template;
 mod templates;
 mod token;

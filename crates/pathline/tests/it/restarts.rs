@@ -148,7 +148,7 @@ fn point_13_when_nobody_can_be_asked_until_the_end_the_answer_is_not_known() -> 
     Ok(())
 }
 
-const PROCESS: &str = "
+pub(crate) const PROCESS: &str = "
 apiVersion: carto.run/v1alpha1
 kind: ClusterTemplate
 metadata: {name: run}

@@ -14,7 +14,7 @@ use super::asked::Asked;
 use super::confirm;
 use super::id::{self, WaitId};
 use super::owner_watch::Shown;
-use super::replaced;
+use super::{replaced, touched};
 use crate::Doors;
 use crate::api::{WaitState, Waited};
 use crate::auth::{Caller, Stay};
@@ -302,7 +302,14 @@ impl Waiting {
             let generation = owner.and_then(|it| it.metadata.generation);
             return Ok(confirm::newer_owner(track, generation));
         }
-        confirm::outdated(&self.doors, track, self.asked.is_live()).await
+        let mut outdated = confirm::outdated(&self.doors, track, self.asked.is_live()).await?;
+        if outdated.is_empty() && waited.state == WaitState::Holds {
+            let owner = owners::get_if_there(&self.doors, self.kind, &self.name).await?;
+            if let Some(owner) = owner {
+                outdated = touched::find(self.doors.cluster()?, &owner, track).await;
+            }
+        }
+        Ok(outdated)
     }
 
     /// Says which blueprints and templates the owner was not looked at with yet.
