@@ -10,9 +10,9 @@ mod place;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pathline_server::api::Problem;
+use pathline_server::api::{Problem, ProblemDetail};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -193,6 +193,17 @@ impl Client {
         let body = self.body(response, url).await?;
         match serde_json::from_slice::<Problem>(&body) {
             Ok(problem) => Err(ClientError::refused(status, problem, &self.token_from)),
+            // A proxy in front of the address that was named, say.
+            Err(_) if self.data_dir.is_none() && is_about_token(status) => {
+                let problem = Problem {
+                    error: ProblemDetail {
+                        code: String::new(),
+                        message: format!("{url} answered {status}"),
+                        hint: None,
+                    },
+                };
+                Err(ClientError::refused(status, problem, &self.token_from))
+            }
             Err(_) => Err(ClientError::Stranger {
                 url: url.clone(),
                 status,
@@ -237,6 +248,10 @@ impl Client {
             }
         }
     }
+}
+
+fn is_about_token(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
 fn is_this_machine(url: &Url) -> bool {

@@ -29,6 +29,9 @@ pub(super) async fn find(client: &Client, owner: &DynamicObject, track: &Track) 
             let Some(found) = found else {
                 return Some(format!("{kind}/{name} is gone"));
             };
+            if found.metadata.deletion_timestamp.is_some() {
+                return Some(format!("{kind}/{name} is being deleted"));
+            }
             let is_newer = generation.is_some() && found.metadata.generation > generation;
             let is_other = found.metadata.uid.as_deref() != Some(uid);
             (is_newer || is_other).then(|| {
