@@ -40,7 +40,7 @@ pub(crate) struct Memory {
     /// In the order in which they were applied or first seen; the last one is the current one.
     uids: Vec<String>,
     last: Option<Snapshot>,
-    /// What objects showed while they were not the current one.
+    /// Snapshots of objects that were not the current one then.
     #[serde(default, skip_serializing_if = "PassedOver::is_empty")]
     passed_over: PassedOver,
     /// How many applies there were when the last snapshot was seen.

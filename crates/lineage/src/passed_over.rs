@@ -1,4 +1,4 @@
-//! What objects showed while they were not the current one, or before anybody remembers an apply.
+//! Snapshots of objects that were not the current one, or that nobody remembers an apply to.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What owners say of a Pathline that has ended.
+//! Statuses of owners that a Pathline wrote which has ended.
 
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams};
 use kube::{Api, Client, ResourceExt};

@@ -75,7 +75,7 @@ impl Places {
         self.work().join(Uuid::new_v4().to_string())
     }
 
-    /// Where the directories of children go when they are gone.
+    /// The place for directories of children that are gone.
     pub(crate) fn trash(&self) -> Trash {
         Trash::new(self.data_dir.join("trash"))
     }

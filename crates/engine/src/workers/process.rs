@@ -131,7 +131,7 @@ pub struct ProcessStatus {
     /// How often this generation had to be started again.
     #[serde(default)]
     pub restarts: u32,
-    /// How often in a row it ended on its own before it had run for a while.
+    /// The number of times in a row that it ended on its own before it had run for a while.
     #[serde(default)]
     pub crashes: u32,
     /// When it was started, while it runs.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-/// Where directories are set aside.
+/// A place where directories are set aside.
 #[derive(Clone, Debug)]
 pub(crate) struct Trash(PathBuf);
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Stage;
 use super::object::Object;
 
-/// How often in a row a process may end on its own, and is only late.
+/// The number of times in a row that a process may end on its own, and is only late.
 const CRASHES: i64 = 3;
 /// The reason of a process that is started again as soon as somebody else gives its port up: that is
 /// no crash of its own.

@@ -232,7 +232,7 @@ fn output_that_was_seen_while_a_stranger_was_there_is_no_work_on_a_later_apply()
     assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
 }
 
-/// What fails is not on the way of the value; but what is needs its output, and never had one.
+/// The image is not on the way of the value; but what is needs it, and never had one.
 #[test]
 fn value_that_waits_beside_what_has_failed_before_it_made_anything_has_failed() {
     let mut track = following(vec![
