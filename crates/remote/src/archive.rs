@@ -15,6 +15,10 @@ pub(crate) use pack::Writer;
 pub use pack::pack_directory;
 pub use unpack::unpack;
 
+/// The most directories inside one another. Git's own limit is 2048 (`core.maxTreeDepth`); deeper ones
+/// could hardly be opened, for a path has at most 4095 bytes.
+pub(crate) const MAX_DEPTH: usize = 512;
+
 /// How large the content of an archive may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -22,8 +26,7 @@ pub struct Limits {
     pub bytes: u64,
     /// The most files, directories and links.
     pub entries: u64,
-    /// The most directories on the way to one of them. Git's own is 2048; longer ones could hardly be
-    /// opened, for a path has at most 4095 bytes.
+    /// The most directories on the way to one of them.
     pub depth: usize,
 }
 
@@ -32,7 +35,7 @@ impl Default for Limits {
         Self {
             bytes: 1 << 30,
             entries: 200_000,
-            depth: 512,
+            depth: MAX_DEPTH,
         }
     }
 }

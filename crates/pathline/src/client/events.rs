@@ -10,7 +10,7 @@ use super::{Client, ClientError};
 
 /// How long a stream may be silent; the server sends something far more often.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long the answer may take to begin.
+/// The time that an answer may take to begin.
 const FIRST_BYTE: Duration = Duration::from_secs(10);
 /// How long to wait before the first new attempt, and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));

@@ -20,7 +20,7 @@ use crate::commands::apply::Changes;
 use crate::output::{Format, print_data, print_text, say};
 use crate::report::{Exit, Failure};
 
-/// How long the first answer may take, whatever the time-out.
+/// The time that the first answer may take, whatever the time-out.
 const FIRST_ANSWER: Duration = Duration::from_secs(2);
 
 /// What to wait for, and for how long.

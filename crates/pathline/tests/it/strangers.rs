@@ -1,4 +1,4 @@
-//! What somebody does to an object is seen before anybody is told that all is well.
+//! Objects that somebody else has just changed or deleted, and who waits for them.
 
 use std::fs;
 use std::path::Path;

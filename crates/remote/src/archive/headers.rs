@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use tar::{Entry, EntryType, PaxExtensions};
 
 /// The longest header: names have at most 4095 bytes, and senders add times, owners and attributes.
-const MOST_BYTES: u64 = 64 << 10;
-/// How many may stand before one entry: a sender has use for one of each kind.
-const MOST_HEADERS: usize = 8;
+const MAX_BYTES: u64 = 64 << 10;
+/// The most headers before one entry: a sender has use for one of each kind.
+const MAX_HEADERS: usize = 8;
 
-/// What is said of the entry that comes next.
+/// The name of the entry that comes next, and what it links to, where headers say so.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     path: Option<Vec<u8>>,
@@ -32,7 +32,7 @@ impl Named {
             _ => return Ok(false),
         }
         self.headers += 1;
-        if self.headers > MOST_HEADERS {
+        if self.headers > MAX_HEADERS {
             return Err(io::Error::other("too many headers stand before one entry"));
         }
         Ok(true)
@@ -69,10 +69,10 @@ impl Named {
 
 fn read(entry: &mut Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    entry.take(MOST_BYTES + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > MOST_BYTES {
+    entry.take(MAX_BYTES + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > MAX_BYTES {
         return Err(io::Error::other(format!(
-            "a header has more than {MOST_BYTES} bytes"
+            "a header has more than {MAX_BYTES} bytes"
         )));
     }
     Ok(content)

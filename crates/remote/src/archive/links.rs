@@ -11,10 +11,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Error;
 
-/// How many links the kernel follows on the way to one file (path_resolution(7)).
-const MOST_FOLLOWED: usize = 40;
-/// How many steps all links of an archive may take together: far more than any tree needs.
-const MOST_STEPS: u64 = 10_000_000;
+/// The most links that the kernel follows on the way to one file (path_resolution(7)).
+const MAX_FOLLOWED: usize = 40;
+/// The most steps that all links of an archive may take together: far more than any tree needs.
+const MAX_STEPS: u64 = 10_000_000;
 
 /// The links of one archive, and their targets.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Links {
 
     /// Checks that no link leads out, on its own or through others.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let mut steps = MOST_STEPS;
+        let mut steps = MAX_STEPS;
         for (path, target) in &self.0 {
             if !self.stays_inside(path, target, &mut steps)? {
                 return Err(Error::Escapes {
@@ -66,7 +66,7 @@ impl Links {
         while let Some(step) = ahead.pop_front() {
             *left = left.checked_sub(1).ok_or(Error::TooLarge {
                 what: "steps to resolve its links",
-                limit: MOST_STEPS,
+                limit: MAX_STEPS,
             })?;
             match step {
                 Step::Root => return Ok(false),
@@ -78,7 +78,7 @@ impl Links {
                         continue;
                     };
                     followed += 1;
-                    if followed > MOST_FOLLOWED {
+                    if followed > MAX_FOLLOWED {
                         return Ok(true);
                     }
                     here.pop();

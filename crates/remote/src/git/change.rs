@@ -10,8 +10,9 @@ use gix::objs::tree::EntryKind;
 
 use super::push::{Pushed, Update};
 use super::session::{Session, local};
-use super::tree::{self, Entry};
+use super::tree::Entry;
 use super::{Error, Files, Reference, Revision, message};
+use crate::archive::MAX_DEPTH;
 
 /// How often a commit is built anew because another writer was faster.
 const MOST_ATTEMPTS: usize = 40;
@@ -107,7 +108,7 @@ fn check_path(path: &str) -> Result<(), Error> {
             return refuse("git does not allow such a name");
         }
     }
-    if path.split('/').count() > tree::MOST_DEPTH {
+    if path.split('/').count() > MAX_DEPTH {
         return refuse("it is in too many directories");
     }
     Ok(())

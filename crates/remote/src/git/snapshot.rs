@@ -14,7 +14,7 @@ use super::tree::{Entry, check_name, refused};
 use crate::archive::{Archive, Limits, Writer};
 
 /// The longest name that the kernel takes (`PATH_MAX`).
-const MOST_LINK_BYTES: u64 = 4095;
+const MAX_LINK_BYTES: u64 = 4095;
 
 impl Session {
     /// Packs the tree of a commit that is in the cached repository.
@@ -68,7 +68,7 @@ impl Session {
             }
             EntryKind::Link => {
                 let header = self.repo.find_header(entry.id).map_err(local(reading))?;
-                if header.size() > MOST_LINK_BYTES {
+                if header.size() > MAX_LINK_BYTES {
                     let path = path.display().to_string();
                     return Err(refused(path, "it is a link to a name that is too long"));
                 }

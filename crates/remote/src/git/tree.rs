@@ -10,10 +10,8 @@ use super::session::{Session, local};
 
 const READING: &str = "read a fetched tree";
 
-/// How deep trees are looked into; git's own limit is 2048 (`core.maxTreeDepth`).
-pub(super) const MOST_DEPTH: usize = 512;
 /// The largest tree, in bytes: some hundred thousand files in one directory.
-const MOST_TREE_BYTES: u64 = 16 << 20;
+const MAX_TREE_BYTES: u64 = 16 << 20;
 
 /// One entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ impl Session {
     /// Returns the entries of a tree, in git's order.
     pub(super) fn entries(&self, tree: ObjectId) -> Result<Vec<Entry>, Error> {
         let size = self.repo.find_header(tree).map_err(local(READING))?.size();
-        if size > MOST_TREE_BYTES {
+        if size > MAX_TREE_BYTES {
             return Err(refused(
                 tree.to_string(),
                 "it is a directory with far too many entries",
