@@ -73,6 +73,8 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// The workers to run, if any; the embedded cluster needs all of them.
     pub workers: Option<workers::Kinds>,
+    /// What the workers start above every command.
+    pub keeper: workers::Keeper,
     /// What the engine counts into; a handle that the caller may register.
     pub metrics: Metrics,
     /// Where the ytt program is, if it is not on the `PATH`.
@@ -89,6 +91,7 @@ impl Options {
         Self {
             data_dir: data_dir.into(),
             workers: None,
+            keeper: workers::Keeper::default(),
             metrics: Metrics::default(),
             ytt: None,
             ledger,
@@ -150,6 +153,7 @@ async fn act(
     start_owners(connection, options, &stop, &mut loops);
     if let Some(kinds) = options.workers {
         let options = workers::Options {
+            keeper: options.keeper.clone(),
             kinds,
             ..workers::Options::new(options.data_dir.clone())
         };

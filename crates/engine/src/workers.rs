@@ -10,6 +10,7 @@ mod context;
 mod credentials;
 mod git_commit;
 mod git_repository;
+mod keeper;
 mod leftovers;
 #[cfg(target_os = "linux")]
 mod listeners;
@@ -43,6 +44,7 @@ pub use git_commit::{Author, GitCommit, GitCommitSpec, GitCommitStatus};
 pub use git_repository::{
     Artifact, GitRepository, GitRepositoryRef, GitRepositorySpec, GitRepositoryStatus, Unsupported,
 };
+pub use keeper::{Keeper, keep};
 pub use leftovers::StillRunning;
 pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running, forget_runs};
 pub use source::Source;
@@ -150,6 +152,8 @@ pub struct Options {
     pub search_path: OsString,
     /// What commands find as `PATHLINE_BIN`.
     pub executable: PathBuf,
+    /// What is started above every command.
+    pub keeper: Keeper,
     /// How processes are started again.
     pub restarts: Restarts,
     /// How many tasks may run at a time; the others wait.
@@ -164,6 +168,7 @@ impl Options {
             kinds: Kinds::all(),
             search_path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
             executable: std::env::current_exe().unwrap_or_else(|_| "pathline".into()),
+            keeper: Keeper::default(),
             restarts: Restarts::default(),
             most_tasks: 8,
         }
@@ -193,6 +198,7 @@ pub async fn run(
         client,
         launcher: Launcher {
             instance: places.instance.clone(),
+            keeper: options.keeper.clone(),
             runs: places.runs(),
         },
         git: Git::new(places.git_cache()),

@@ -21,8 +21,11 @@ mod site;
 mod tasks;
 mod webhook;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
+
+use pathline_engine::workers::{Keeper, keep};
 
 use crate::cli::Cli;
 use crate::output::{Format, print_problem};
@@ -32,7 +35,12 @@ use crate::report::{Exit, Failure};
 const LAST_BREATH: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let (cli, format) = match cli::read(std::env::args_os().collect()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // What Pathline starts above every command is no command of its own, and is to be there quickly.
+    if arguments.get(1).is_some_and(|it| it == Keeper::ARGUMENT) {
+        return keep().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    let (cli, format) = match cli::read(arguments) {
         Ok(read) => read,
         Err((error, format)) => return answer_without_running(&error, format),
     };

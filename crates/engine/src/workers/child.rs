@@ -1,26 +1,26 @@
 //! Child processes that cannot outlive their purpose.
 //!
-//! A child leads a process group of its own. When it exits, or is stopped, everything in its group
-//! is killed, and so is whatever left the group but still carries the mark of the run in its
-//! environment (on Linux, where that can be seen).
+//! A command leads a process group of its own, below a keeper of its own. When it exits, or is stopped, its
+//! keeper ends everything that came from it. Should the keeper be killed, the group is, and whatever
+//! still carries the mark of the run in its environment (on Linux, where that can be seen).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, PipeReader, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, BufReader, PipeReader, Read};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use super::keeper::{Keeper, Order, Report, Start, receive, send};
 use super::leftovers::{self, RunRecord};
 use super::log::{Log, Tail};
 
@@ -28,11 +28,13 @@ use super::log::{Log, Tail};
 pub(crate) const INSTANCE_MARK: &str = "PATHLINE_INSTANCE";
 /// Marks every process with the run it belongs to.
 pub(crate) const RUN_MARK: &str = "PATHLINE_RUN";
-/// How long the output of a dead group may take to end.
+/// How long the rest of a command that has ended may take to end.
+const REST_PATIENCE: Duration = Duration::from_secs(20);
+/// How long the output of what has ended may take to end.
 const OUTPUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What to run, and with what.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Launch {
     pub(crate) command: Vec<String>,
     /// The whole environment, apart from the marks.
@@ -46,12 +48,13 @@ pub(crate) struct Launch {
 #[derive(Clone, Debug)]
 pub(crate) struct Launcher {
     pub(crate) instance: String,
+    pub(crate) keeper: Keeper,
     /// Where running groups are written down.
     pub(crate) runs: PathBuf,
 }
 
 /// How a child ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Exit {
     Code(i32),
     Signal(i32),
@@ -66,82 +69,143 @@ impl fmt::Display for Exit {
     }
 }
 
-impl From<ExitStatus> for Exit {
-    fn from(status: ExitStatus) -> Self {
-        match (status.code(), status.signal()) {
-            (Some(code), _) => Self::Code(code),
-            (None, signal) => Self::Signal(signal.unwrap_or_default()),
-        }
-    }
-}
-
-/// A running child. Dropping it kills its group.
+/// A running child. Dropping it kills everything that came from it.
 #[derive(Debug)]
 pub(crate) struct Child {
     run: RunHandle,
+    orders: UnixStream,
     ended: watch::Receiver<Option<Exit>>,
     tail: Tail,
 }
 
+/// Why a command does not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    /// There is no such program, it is none, or it does not take these arguments.
+    #[error("the command cannot be started")]
+    Command(#[source] io::Error),
+    /// Nothing can be started.
+    #[error("no command can be started now")]
+    Pathline(#[from] io::Error),
+}
+
 impl Launcher {
-    /// Starts the command. Fails when the program cannot be run at all.
-    pub(crate) fn start(&self, launch: &Launch) -> io::Result<Child> {
-        let (program, arguments) = launch
-            .command
-            .split_first()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"))?;
+    /// Starts the command.
+    pub(crate) async fn start(&self, launch: &Launch) -> Result<Child, StartError> {
+        let (launcher, launch) = (self.clone(), launch.clone());
+        let started = tokio::task::spawn_blocking(move || launcher.start_blocking(launch));
+        started.await.expect("starting a command does not panic")
+    }
+
+    fn start_blocking(&self, launch: Launch) -> Result<Child, StartError> {
         let log = Log::create(&launch.log, launch.log_limit)?;
         let tail = log.tail();
-        let run = Uuid::new_v4().to_string();
         let (output, input) = io::pipe()?;
-        let child = Command::new(program)
-            .args(arguments)
-            .env_clear()
-            .envs(&launch.environment)
-            .env(INSTANCE_MARK, &self.instance)
-            .env(RUN_MARK, &run)
-            .current_dir(&launch.directory)
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(input.try_clone()?)
-            .stderr(input)
-            .spawn()?;
-        let pid = Pid::from_child(&child);
+        let written = copy_output(output, log)?;
+        let (keeper, orders) = self.keeper.start(&self.instance, input)?;
+        let mut keeping = Keeping {
+            reports: BufReader::new(orders.try_clone()?),
+            keeper,
+        };
+        let run = Uuid::new_v4().to_string();
+        send(&orders, &Order::Start(Box::new(self.order(launch, &run))))?;
+        let pid = keeping.started()?;
         // A group that is not written down is still found by its mark, so this may fail.
         let record = RunRecord::write(&self.runs, pid).ok();
-        let group = Group {
-            pid,
-            reaped: Arc::default(),
-        };
         let (report, ended) = watch::channel(None);
-        let written = copy_output(output, log)?;
-        let watched = group.clone();
         let handle = RunHandle {
-            group,
-            mark: format!("{RUN_MARK}={run}"),
+            pid,
+            keeper: Pid::from_child(&keeping.keeper),
+            ended: ended.clone(),
         };
         thread::Builder::new()
             .name(format!("child-{pid}"))
             .spawn(move || {
-                let exit = watched.wait(child);
-                leftovers::kill_marked(RUN_MARK, &run);
-                leftovers::wait_for_group(pid);
+                let exit = keeping.exited().unwrap_or_else(|| {
+                    end_unkept(record.as_ref(), &run);
+                    Exit::Signal(Signal::KILL.as_raw())
+                });
                 let _ = written.recv_timeout(OUTPUT_PATIENCE);
                 drop(record);
                 report.send_replace(Some(exit));
             })?;
         Ok(Child {
             run: handle,
+            orders,
             ended,
             tail,
         })
     }
+
+    fn order(&self, launch: Launch, run: &str) -> Start {
+        let mut environment = launch.environment;
+        environment.insert(INSTANCE_MARK.into(), (&self.instance).into());
+        environment.insert(RUN_MARK.into(), run.into());
+        Start {
+            command: launch.command,
+            environment: environment.into_iter().collect(),
+            directory: launch.directory.into(),
+        }
+    }
+}
+
+/// A keeper at work. Dropping it lets it end everything, and waits for that.
+struct Keeping {
+    keeper: std::process::Child,
+    reports: BufReader<UnixStream>,
+}
+
+impl Keeping {
+    /// Returns the number of the command.
+    fn started(&mut self) -> Result<Pid, StartError> {
+        let gone = || io::Error::other("its keeper is gone");
+        match receive(&mut self.reports)? {
+            Some(Report::Started(pid)) => Pid::from_raw(pid).ok_or_else(|| gone().into()),
+            Some(Report::Refused { code, message }) => {
+                let error = io::Error::new(io::ErrorKind::InvalidInput, message);
+                let error = code.map_or(error, io::Error::from_raw_os_error);
+                Err(StartError::Command(error))
+            }
+            Some(Report::Exited(_)) | None => Err(gone().into()),
+        }
+    }
+
+    /// Waits until nothing is left of the command, and says how it ended; nothing if the keeper was
+    /// killed.
+    fn exited(&mut self) -> Option<Exit> {
+        let Ok(Some(Report::Exited(exit))) = receive(&mut self.reports) else {
+            return None;
+        };
+        let _ = self.reports.get_ref().set_read_timeout(Some(REST_PATIENCE));
+        if receive::<Report>(&mut self.reports).is_err() {
+            tracing::warn!(
+                keeper = self.keeper.id(),
+                "what a command left behind does not end"
+            );
+        }
+        Some(exit)
+    }
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        let _ = self.reports.get_ref().shutdown(Shutdown::Both);
+        let _ = self.keeper.wait();
+    }
+}
+
+/// Ends what is left of a command whose keeper was killed, as far as it can be found.
+fn end_unkept(record: Option<&RunRecord>, run: &str) {
+    if let Some(record) = record {
+        record.kill_group();
+    }
+    leftovers::kill_marked(RUN_MARK, run);
 }
 
 impl Child {
     /// The process id of the child.
     pub(crate) fn pid(&self) -> i64 {
-        self.run.group.pid.as_raw_nonzero().get().into()
+        self.run.pid.as_raw_nonzero().get().into()
     }
 
     /// Returns a handle to ask about the processes of this child.
@@ -163,21 +227,26 @@ impl Child {
             .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
     }
 
-    /// Asks the group to end, and kills it after `patience`.
+    /// Asks the group to end, and kills everything after `patience`.
     pub(crate) async fn stop(&mut self, patience: Duration) -> Exit {
-        self.run.group.signal(Signal::TERM);
+        self.order(&Order::Terminate);
         if let Ok(exit) = tokio::time::timeout(patience, self.ended()).await {
             return exit;
         }
-        self.run.group.signal(Signal::KILL);
+        self.order(&Order::Kill);
         self.ended().await
+    }
+
+    /// Tells the keeper; one that is gone has nothing left to do.
+    fn order(&self, order: &Order) {
+        let _ = send(&self.orders, order);
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         if self.ended.borrow().is_none() {
-            self.run.group.signal(Signal::KILL);
+            self.order(&Order::Kill);
         }
     }
 }
@@ -185,59 +254,31 @@ impl Drop for Child {
 /// Identifies the processes of one child.
 #[derive(Clone, Debug)]
 pub(crate) struct RunHandle {
-    group: Group,
+    pid: Pid,
     #[cfg_attr(
         not(target_os = "linux"),
-        expect(dead_code, reason = "environments can be seen on Linux only")
+        expect(dead_code, reason = "other processes can be seen on Linux only")
     )]
-    mark: String,
+    keeper: Pid,
+    ended: watch::Receiver<Option<Exit>>,
 }
 
 impl RunHandle {
     /// Returns whether the child itself still runs. One that waits to be reaped does not.
     pub(crate) fn is_running(&self) -> bool {
-        let reaped = self.group.reaped.lock();
-        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        !*reaped && matches!(waitid(WaitId::Pid(self.group.pid), peek), Ok(None))
+        self.ended.borrow().is_none() && leftovers::is_alive(self.pid)
     }
 
     /// Returns the process that leads the group.
     #[cfg(target_os = "linux")]
     pub(crate) fn leader(&self) -> Pid {
-        self.group.pid
+        self.pid
     }
 
-    /// Returns the entry that all its processes have in their environment.
+    /// Returns the process below which all others are.
     #[cfg(target_os = "linux")]
-    pub(crate) fn mark(&self) -> &[u8] {
-        self.mark.as_bytes()
-    }
-}
-
-/// A process group whose id is ours for as long as its leader is not reaped.
-#[derive(Clone, Debug)]
-struct Group {
-    pid: Pid,
-    reaped: Arc<Mutex<bool>>,
-}
-
-impl Group {
-    fn signal(&self, signal: Signal) {
-        let reaped = self.reaped.lock();
-        if !*reaped {
-            let _ = kill_process_group(self.pid, signal);
-        }
-    }
-
-    /// Waits for the leader and kills what is left of its group before the id can be used again.
-    fn wait(&self, mut leader: std::process::Child) -> Exit {
-        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.pid), peek) {}
-        let mut reaped = self.reaped.lock();
-        let _ = kill_process_group(self.pid, Signal::KILL);
-        let status = leader.wait();
-        *reaped = true;
-        status.map_or(Exit::Signal(Signal::KILL.as_raw()), Into::into)
+    pub(crate) fn keeper(&self) -> Pid {
+        self.keeper
     }
 }
 
@@ -264,12 +305,14 @@ fn copy_output(mut output: PipeReader, mut log: Log) -> io::Result<mpsc::Receive
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workers::keeper::tests::keeper;
 
     fn launcher(dir: &std::path::Path) -> Launcher {
         let runs = dir.join("runs");
         std::fs::create_dir_all(&runs).unwrap();
         Launcher {
             instance: Uuid::new_v4().to_string(),
+            keeper: keeper(),
             runs,
         }
     }
@@ -300,7 +343,7 @@ mod tests {
     async fn output_and_exit_code_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let launch = shell(dir.path(), "echo out; echo err >&2; exit 7");
-        let mut child = launcher(dir.path()).start(&launch).unwrap();
+        let mut child = launcher(dir.path()).start(&launch).await.unwrap();
         assert_eq!(child.ended().await, Exit::Code(7));
         assert_eq!(child.tail().text(), "out\nerr\n");
         assert_eq!(
@@ -320,7 +363,7 @@ mod tests {
             dir.path(),
             "sleep 600 & echo $!; env -i sleep 601 & echo $!",
         );
-        let mut child = launcher(dir.path()).start(&launch).unwrap();
+        let mut child = launcher(dir.path()).start(&launch).await.unwrap();
         assert_eq!(child.ended().await, Exit::Code(0));
         let pids = child.tail().text();
         assert_eq!(pids.lines().count(), 2);
@@ -334,7 +377,7 @@ mod tests {
     async fn a_daemon_that_left_the_group_is_found_by_its_mark() {
         let dir = tempfile::tempdir().unwrap();
         let launch = shell(dir.path(), "setsid sh -c 'echo $$; exec sleep 602' & wait");
-        let mut child = launcher(dir.path()).start(&launch).unwrap();
+        let mut child = launcher(dir.path()).start(&launch).await.unwrap();
         while child.tail().text().lines().count() < 1 {
             tokio::task::yield_now().await;
         }
@@ -342,6 +385,39 @@ mod tests {
         assert!(is_running(&pid));
         child.stop(Duration::from_secs(10)).await;
         assert!(!is_running(&pid), "{pid} is still there");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn hole_10_orphans_that_end_before_their_command_are_buried() {
+        let dir = tempfile::tempdir().unwrap();
+        let orphan = "env -i setsid sh -c 'true &';";
+        let script = format!("{} echo ready; exec sleep 603", orphan.repeat(5));
+        let launch = shell(dir.path(), &script);
+        let mut child = launcher(dir.path()).start(&launch).await.unwrap();
+        let below = || crate::workers::processes::descendants(child.run().keeper());
+        while child.tail().text().is_empty() || below().len() > 1 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        child.stop(Duration::from_secs(10)).await;
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_command_whose_keeper_was_killed_is_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let launch = shell(dir.path(), "setsid sleep 604 & echo $!; exec sleep 605");
+        let mut child = launcher(dir.path()).start(&launch).await.unwrap();
+        while child.tail().text().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let daemon = child.tail().text().trim().to_owned();
+        let keeper = child.run().keeper();
+        rustix::process::kill_process(keeper, Signal::KILL).unwrap();
+        assert_eq!(child.ended().await, Exit::Signal(9));
+        for pid in [daemon, child.pid().to_string()] {
+            assert!(!is_running(&pid), "{pid} is still there");
+        }
     }
 
     /// While a program takes the place of another, the process shows no environment.
@@ -355,6 +431,7 @@ mod tests {
         for _ in 0..20 {
             let mut child = launcher(dir.path())
                 .start(&shell(dir.path(), &script))
+                .await
                 .unwrap();
             while child.tail().text().lines().count() < 1 {
                 tokio::task::yield_now().await;
@@ -372,6 +449,7 @@ mod tests {
             "trap '' TERM; sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & wait; wait";
         let mut child = launcher(dir.path())
             .start(&shell(dir.path(), script))
+            .await
             .unwrap();
         while child.tail().text().lines().count() < 1 {
             tokio::task::yield_now().await;
@@ -386,6 +464,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = launcher(dir.path())
             .start(&shell(dir.path(), "env | cut -d= -f1 | sort"))
+            .await
             .unwrap();
         child.ended().await;
         let names = child.tail().text();
@@ -403,7 +482,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut launch = shell(dir.path(), "");
         launch.command = vec!["./no-such-program".into()];
-        let error = launcher(dir.path()).start(&launch).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        match launcher(dir.path()).start(&launch).await {
+            Err(StartError::Command(error)) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
+            started => panic!("{started:?}"),
+        }
     }
 }

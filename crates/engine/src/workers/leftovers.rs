@@ -1,6 +1,7 @@
 //! Finding and ending children of a Pathline that was killed.
 //!
-//! Two traces lead to them. Every child has a mark in its environment, which Linux shows in
+//! Keepers see their Pathline go, and end what is below them. For the case that they were killed, too, two
+//! traces lead to the others. Every child has a mark in its environment, which Linux shows in
 //! `/proc`; and every group is written down with the start time of its leader, so that a process
 //! that got the same number later is left alone.
 
@@ -14,10 +15,13 @@ use rustix::process::{
 };
 
 use super::child::INSTANCE_MARK;
+use super::keeper::KEEPER_MARK;
 
 /// How long killed processes may take to vanish.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(5);
+/// How long keepers whose Pathline is gone may take to end what they keep.
+const KEEPERS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why leftovers of an earlier run are still there.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +31,9 @@ pub struct StillRunning;
 /// Kills everything that an earlier Pathline on this data directory left running, and returns when
 /// it is gone. Blocks.
 pub(crate) fn end_all(instance: &str, runs: &Path) -> Result<(), StillRunning> {
+    // Keepers know best what belongs to them, and are at it since their Pathline is gone.
+    platform::wait_for_marked(mark(KEEPER_MARK, instance).as_bytes(), KEEPERS_PATIENCE);
+    kill_marked(KEEPER_MARK, instance);
     let groups = recorded_groups(runs);
     for (group, _) in &groups {
         let _ = kill_process_group(*group, Signal::KILL);
@@ -42,9 +49,13 @@ pub(crate) fn end_all(instance: &str, runs: &Path) -> Result<(), StillRunning> {
     Ok(())
 }
 
+fn mark(name: &str, value: &str) -> String {
+    format!("{name}={value}")
+}
+
 /// Kills every process with this mark until there is none left; says whether that worked. Blocks.
 pub(crate) fn kill_marked(name: &str, value: &str) -> bool {
-    let mark = format!("{name}={value}");
+    let mark = mark(name, value);
     let deadline = Instant::now() + PATIENCE;
     while platform::kill_marked_once(mark.as_bytes()) > 0 {
         if Instant::now() > deadline {
@@ -58,7 +69,7 @@ pub(crate) fn kill_marked(name: &str, value: &str) -> bool {
 /// Waits until a group that was killed runs no more; says whether that came true. Blocks.
 ///
 /// A signal is sent at once and acted on a little later: until then a killed process still counts.
-pub(crate) fn wait_for_group(group: Pid) -> bool {
+fn wait_for_group(group: Pid) -> bool {
     let deadline = Instant::now() + PATIENCE;
     // Killed members of a group that nobody reaps stay as zombies; those are no danger.
     while test_kill_process_group(group).is_ok() && platform::group_is_alive(group) {
@@ -104,22 +115,43 @@ fn is_still_ours(group: Pid, birth: &str) -> bool {
     }
 }
 
+/// Whether a process runs, and does not just wait to be reaped.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    platform::is_alive(pid)
+}
+
 /// A note that a group runs; gone when it is dropped.
 #[derive(Debug)]
-pub(crate) struct RunRecord(PathBuf);
+pub(crate) struct RunRecord {
+    path: PathBuf,
+    leader: Pid,
+    birth: String,
+}
 
 impl RunRecord {
     /// Writes down the group that `leader` leads.
     pub(crate) fn write(runs: &Path, leader: Pid) -> io::Result<Self> {
-        let path = runs.join(leader.to_string());
-        fs::write(&path, platform::birth(leader)?)?;
-        Ok(Self(path))
+        let (path, birth) = (runs.join(leader.to_string()), platform::birth(leader)?);
+        fs::write(&path, &birth)?;
+        Ok(Self {
+            path,
+            leader,
+            birth,
+        })
+    }
+
+    /// Kills the group, if it is still the one that was written down, and waits for its end. Blocks.
+    pub(crate) fn kill_group(&self) {
+        if is_still_ours(self.leader, &self.birth) {
+            let _ = kill_process_group(self.leader, Signal::KILL);
+            wait_for_group(self.leader);
+        }
     }
 }
 
 impl Drop for RunRecord {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -128,6 +160,7 @@ mod platform {
     use std::fs;
     use std::io;
     use std::os::fd::OwnedFd;
+    use std::time::{Duration, Instant};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -165,6 +198,27 @@ mod platform {
         Some(pinned)
     }
 
+    /// Waits until no process has `mark`, for a while.
+    pub(super) fn wait_for_marked(mark: &[u8], patience: Duration) {
+        let deadline = Instant::now() + patience;
+        for pid in processes().filter(|pid| has_mark(*pid, mark)) {
+            let Ok(pinned) = pidfd_open(pid, PidfdFlags::empty()) else {
+                continue;
+            };
+            // One that was stopped would wait for ever.
+            if has_mark(pid, mark) {
+                let _ = pidfd_send_signal(&pinned, Signal::CONT);
+                let left = deadline.saturating_duration_since(Instant::now());
+                let left = Timespec::try_from(left).unwrap_or(TURN);
+                let _ = poll(&mut [PollFd::new(&pinned, PollFlags::IN)], Some(&left));
+            }
+        }
+    }
+
+    pub(super) fn is_alive(pid: Pid) -> bool {
+        stat(pid).is_ok_and(|fields| !is_dead(&fields))
+    }
+
     /// Whether the group has a member that is not a zombie.
     pub(super) fn group_is_alive(group: Pid) -> bool {
         processes().any(|pid| {
@@ -194,12 +248,20 @@ mod platform {
 mod platform {
     use std::io;
     use std::process::Command;
+    use std::time::Duration;
 
-    use rustix::process::Pid;
+    use rustix::process::{Pid, test_kill_process};
 
     /// Environments of other processes cannot be read here; the notes have to do.
     pub(super) fn kill_marked_once(_: &[u8]) -> usize {
         0
+    }
+
+    /// Keepers cannot be found here; what they keep is killed before they have done so.
+    pub(super) fn wait_for_marked(_: &[u8], _: Duration) {}
+
+    pub(super) fn is_alive(pid: Pid) -> bool {
+        test_kill_process(pid).is_ok()
     }
 
     pub(super) fn group_is_alive(_: Pid) -> bool {

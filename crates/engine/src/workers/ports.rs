@@ -48,8 +48,8 @@ impl Stranger {
 
 /// Returns who gets a connection to `port` of 127.0.0.1. Blocks.
 ///
-/// A socket belongs to the run if one of its processes has it open: one of the group, a descendant
-/// of one, or a daemon that left both and still has the mark.
+/// A socket belongs to the run if one of its processes has it open: the command itself, or whatever
+/// else is below its keeper.
 pub(super) fn answerer(port: u16, run: Option<&RunHandle>) -> Answerer {
     platform::answerer(port, run)
 }
@@ -61,7 +61,7 @@ pub(super) fn holder(port: u16) -> Option<Stranger> {
 
 #[cfg(target_os = "linux")]
 mod platform {
-    use std::collections::{BTreeSet, HashSet};
+    use std::collections::BTreeSet;
     use std::fs::File;
     use std::io::{self, Read};
 
@@ -70,7 +70,7 @@ mod platform {
     use super::{Answerer, Stranger};
     use crate::workers::child::RunHandle;
     use crate::workers::listeners::{Listener, answering, listening};
-    use crate::workers::processes::{has_mark, is_dead, processes, program, sockets, stat};
+    use crate::workers::processes::{descendants, is_dead, processes, program, sockets, stat};
 
     /// How much of a table of sockets is read. Linux lists those that listen first, so what is cut
     /// off are connections.
@@ -137,20 +137,16 @@ mod platform {
 
         /// Whether each socket is open in a process of the run; the likely ones are tried first.
         fn is_held_by(&mut self, run: &RunHandle) -> bool {
-            self.take_from(run.leader()) || self.take_from_family(run) || self.take_from_marked(run)
+            self.take_from(run.leader()) || self.take_from_descendants(run)
         }
 
-        fn take_from_family(&mut self, run: &RunHandle) -> bool {
-            family(run.leader())
+        fn take_from_descendants(&mut self, run: &RunHandle) -> bool {
+            let is_alive = |pid: &Pid| stat(*pid).is_ok_and(|fields| !is_dead(&fields));
+            descendants(run.keeper())
                 .into_iter()
+                .map(|(pid, _)| pid)
+                .filter(is_alive)
                 .any(|pid| self.take_from(pid))
-        }
-
-        fn take_from_marked(&mut self, run: &RunHandle) -> bool {
-            processes().any(|pid| {
-                let is_holder = sockets(pid).is_ok_and(|open| !open.is_disjoint(&self.missing));
-                is_holder && has_mark(pid, run.mark()) && self.take_from(pid)
-            })
         }
 
         /// Takes the sockets of a process off the list; returns whether that was the last of them.
@@ -177,36 +173,6 @@ mod platform {
                 program: program(pid),
             })
         }
-    }
-
-    /// Returns the processes of a group, and those that descend from them.
-    fn family(group: Pid) -> HashSet<Pid> {
-        let table: Vec<_> = processes().filter_map(relatives).collect();
-        let mut family: HashSet<Pid> = table
-            .iter()
-            .filter(|(.., of)| *of == Some(group))
-            .map(|(pid, ..)| *pid)
-            .collect();
-        loop {
-            let children: Vec<_> = table
-                .iter()
-                .filter(|(pid, parent, _)| {
-                    !family.contains(pid) && parent.is_some_and(|it| family.contains(&it))
-                })
-                .map(|(pid, ..)| *pid)
-                .collect();
-            if children.is_empty() {
-                return family;
-            }
-            family.extend(children);
-        }
-    }
-
-    /// Returns a process with its parent and its group, unless it has ended.
-    fn relatives(pid: Pid) -> Option<(Pid, Option<Pid>, Option<Pid>)> {
-        let fields = stat(pid).ok().filter(|fields| !is_dead(fields))?;
-        let number = |at: usize| fields.get(at)?.parse().ok().and_then(Pid::from_raw);
-        Some((pid, number(1), number(2)))
     }
 }
 

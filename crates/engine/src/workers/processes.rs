@@ -1,6 +1,6 @@
 //! Reads the process table of Linux from `/proc`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, Read};
 use std::time::Duration;
@@ -83,6 +83,29 @@ pub(super) fn stat(pid: Pid) -> io::Result<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
     Ok(fields.split_whitespace().map(Into::into).collect())
+}
+
+/// Returns the parent of a process.
+pub(super) fn parent(pid: Pid) -> Option<Pid> {
+    Pid::from_raw(stat(pid).ok()?.get(1)?.parse().ok()?)
+}
+
+/// Returns the processes that descend from one, each with its parent.
+pub(super) fn descendants(ancestor: Pid) -> Vec<(Pid, Pid)> {
+    let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
+    for pid in processes() {
+        if let Some(parent) = parent(pid) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut parents = vec![ancestor];
+    while let Some(parent) = parents.pop() {
+        let of_parent = children.remove(&parent).unwrap_or_default();
+        found.extend(of_parent.iter().map(|pid| (*pid, parent)));
+        parents.extend(of_parent);
+    }
+    found
 }
 
 /// Returns the inodes of the sockets that a process has open.

@@ -12,7 +12,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use pathline_cluster::Cluster;
 use pathline_engine::crds;
-use pathline_engine::workers::{self, Restarts, Source};
+use pathline_engine::workers::{self, Keeper, Restarts, Source};
 use pathline_remote::archive::{Limits, pack_directory};
 use pathline_testkit::http_child;
 use serde::Serialize;
@@ -49,6 +49,7 @@ impl House {
             longest_pause: Duration::from_millis(40),
             stable_after: Duration::from_secs(60),
         };
+        options.keeper = keeper();
         options.most_tasks = 3;
         let workers = tokio::spawn(workers::run(client.clone(), options, stop.clone()));
         Self {
@@ -223,6 +224,23 @@ pub(crate) fn text(value: &Value) -> &str {
 pub(crate) fn is_ready(process: &Value) -> bool {
     let is_current = process["metadata"]["generation"] == process["status"]["observedGeneration"];
     is_current && condition(process, "Ready").0 == "True"
+}
+
+/// Not a test of its own: what is started above every command.
+#[test]
+#[ignore = "started by the workers, in a process of its own"]
+fn keep() {
+    // Whoever runs it by hand is no Pathline, and refused.
+    let _ = workers::keep();
+}
+
+/// How this test executable keeps commands.
+pub(crate) fn keeper() -> Keeper {
+    let arguments = ["--exact", "workers_fixture::keep", "--ignored"];
+    Keeper {
+        arguments: arguments.map(Into::into).to_vec(),
+        ..Keeper::default()
+    }
 }
 
 /// Serves HTTP when it is started by [`server`].

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use futures::StreamExt;
 use futures::future::ready;
 use pathline_engine::workers::Process;
-use pathline_testkit::http_child::{SERVE_TIMES, free_port};
+use pathline_testkit::http_child::{SERVE_PORT, SERVE_TIMES, free_port};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -122,6 +122,11 @@ async fn point_2_a_descendant_that_listens_makes_its_process_ready() {
         ("child", format!("'{server_words}' & wait")),
         // It leaves the group and the session, and nobody waits for it.
         ("daemon", format!("(setsid '{server_words}' &); sleep 600")),
+        // It leaves its environment, too.
+        (
+            "stranger",
+            format!("(env -i {SERVE_PORT}=${SERVE_PORT} setsid '{server_words}' &); sleep 600"),
+        ),
     ];
     for (name, script) in scripts {
         let mut spec = server(free_port(), &[]);

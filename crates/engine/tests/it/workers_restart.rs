@@ -54,6 +54,21 @@ fn is_ready(process: &Value) -> bool {
     condition(process, "Ready").0 == "True"
 }
 
+fn parent(pid: &str) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    parent.expect("everybody has a parent").trim().to_owned()
+}
+
+fn signal(name: &str, pids: &[String]) {
+    let killed = Command::new("kill")
+        .arg(name)
+        .args(pids)
+        .status()
+        .expect("there is kill");
+    assert!(killed.success());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_pathline_leaves_nothing_that_the_next_one_does_not_end() {
     let dir = TempDir::new().unwrap();
@@ -76,10 +91,17 @@ async fn a_killed_pathline_leaves_nothing_that_the_next_one_does_not_end() {
     for name in ["task", "web", "hidden", "unmarked"] {
         before.push(content_of(&dir.path().join(name)).await);
     }
+    // Whoever kills Pathline may well kill the keepers of its commands before they have ended anything.
+    let keepers = [parent(&before[0]), parent(&before[1])];
+    signal("-STOP", &keepers);
     host.kill().unwrap();
     host.wait().unwrap();
+    signal("-KILL", &keepers);
     for pid in &before {
-        assert!(is_running(pid), "a kill of Pathline alone reaches no child");
+        assert!(
+            is_running(pid),
+            "a kill of the keepers alone reaches no child"
+        );
     }
 
     let house = House::open(dir.path()).await;

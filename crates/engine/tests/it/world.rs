@@ -145,6 +145,7 @@ impl World {
         let shutdown = CancellationToken::new();
         let mut options = Options {
             metrics: self.metrics.clone(),
+            keeper: crate::workers_fixture::keeper(),
             ..Options::new(self.data_dir.path(), self.ledger.clone())
         };
         change(&mut options);

@@ -186,7 +186,8 @@ fn point_2_what_ran_before_a_crash_is_not_live_until_it_runs_again() -> Result<(
     for is_orphan in [false, true, false] {
         let leash = instance.kill()?;
         if !is_orphan {
-            kill_process(before, Signal::KILL)?;
+            // Its keeper may have been quicker.
+            let _ = kill_process(before, Signal::KILL);
         }
         let waiting = instance.ask(&wait);
         instance.start_again(leash);

@@ -131,12 +131,8 @@ impl Supervisor {
             log: self.new_log(),
             log_limit: LOG_LIMIT,
         };
-        let child = self.context.launcher.start(&launch).map_err(|error| {
-            Verdict::no(
-                "CannotStart",
-                format!("the command cannot be started: {error}"),
-            )
-        })?;
+        let child = self.context.launcher.start(&launch).await;
+        let child = child.map_err(|error| Verdict::no("CannotStart", explain(&error)))?;
         self.status.log_path = Some(launch.log.display().to_string());
         self.status.pid = Some(child.pid());
         self.status.started_at = Some(now());

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::outputs::{self, collect};
 use super::{SUCCEEDED, Task, TaskStatus};
-use crate::workers::child::{Child, Exit, Launch};
+use crate::workers::child::{Child, Exit, Launch, StartError};
 use crate::workers::command::environment;
 use crate::workers::context::Context;
 use crate::workers::source::{self, WorkDir};
@@ -25,8 +25,8 @@ enum Failure {
     Exited(Exit),
     #[error("the command was stopped because it ran for longer than {0:?}")]
     TimedOut(Duration),
-    #[error("the command cannot be started")]
-    Start(#[source] std::io::Error),
+    #[error(transparent)]
+    Start(#[from] StartError),
     #[error(transparent)]
     Source(#[from] source::Error),
     #[error(transparent)]
@@ -146,9 +146,9 @@ async fn execute(
         log,
         log_limit: spec.log_limit.bytes(),
     };
-    let mut child = match context.launcher.start(&launch) {
+    let mut child = match context.launcher.start(&launch).await {
         Ok(child) => child,
-        Err(error) => return Some(Failure::Start(error).into()),
+        Err(error) => return Some(Failure::from(error).into()),
     };
     let timeout = spec.timeout.duration();
     let exit = tokio::select! {
