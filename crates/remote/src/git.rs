@@ -20,17 +20,20 @@ mod ancestry;
 mod change;
 mod error;
 mod message;
+mod objects;
+mod pack;
 mod push;
 mod reference;
 mod remote;
 mod session;
 mod snapshot;
 mod tree;
+mod wire;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
@@ -48,6 +51,7 @@ use session::Session;
 pub struct Git {
     cache_dir: Arc<Path>,
     turns: Arc<Mutex<HashMap<PathBuf, Turn>>>,
+    max_pack_bytes: u64,
 }
 
 /// Held while somebody works in one cached repository.
@@ -61,7 +65,15 @@ impl Git {
         Self {
             cache_dir: cache_dir.as_ref().into(),
             turns: Arc::default(),
+            max_pack_bytes: pack::MAX_PACK_BYTES,
         }
+    }
+
+    /// Takes no packs that are larger than this, nor than 2 GiB.
+    #[must_use]
+    pub fn with_max_pack_bytes(mut self, bytes: u64) -> Self {
+        self.max_pack_bytes = bytes.min(pack::MAX_PACK_BYTES);
+        self
     }
 
     /// Returns the commit that `reference` names on the remote, without fetching it.
@@ -166,7 +178,8 @@ impl Git {
     /// Runs `operation` on a thread of its own, within the time-out of the remote.
     ///
     /// Not on the runtime's pool: an unresponsive remote would keep the runtime from shutting down.
-    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote.
+    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote, and it
+    /// gives up when the time is over.
     async fn with_cache<T: Send + 'static>(
         &self,
         cache_name: String,
@@ -176,17 +189,18 @@ impl Git {
     ) -> Result<T, Error> {
         let cache = self.cache_dir.join(cache_name);
         let turn = self.turns.lock().entry(cache.clone()).or_default().clone();
-        let interrupt = Arc::new(AtomicBool::new(false));
+        let deadline = Instant::now() + remote.timeout();
+        let max_pack_bytes = self.max_pack_bytes;
         let (answer, answered) = tokio::sync::oneshot::channel();
         let session_remote = remote.clone();
-        let session_interrupt = interrupt.clone();
         let work = async move {
             let held = turn.lock_owned().await;
             let started = std::thread::Builder::new()
                 .name("git".into())
                 .spawn(move || {
                     let _held = held;
-                    let result = Session::open(&cache, session_remote, action, session_interrupt)
+                    let result = Session::open(&cache, session_remote, action, deadline)
+                        .map(|session| session.with_max_pack_bytes(max_pack_bytes))
                         .and_then(|session| operation(&session));
                     // Nobody listens any more after a time-out.
                     let _ = answer.send(result);
@@ -206,14 +220,11 @@ impl Git {
         };
         match tokio::time::timeout(remote.timeout(), work).await {
             Ok(result) => result,
-            Err(_) => {
-                interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
-                Err(Error::TimedOut {
-                    action,
-                    url: remote.url().clone(),
-                    seconds: remote.timeout().as_secs(),
-                })
-            }
+            Err(_) => Err(Error::TimedOut {
+                action,
+                url: remote.url().clone(),
+                seconds: remote.timeout().as_secs(),
+            }),
         }
     }
 }

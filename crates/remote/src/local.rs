@@ -3,7 +3,13 @@
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
 
+use gix::sec::Trust;
+use gix::sec::trust::{DefaultForLevel as _, Mapping};
+
 type Cause = Box<dyn StdError + Send + Sync>;
+
+/// The largest file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Why a file at a revision cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +40,16 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
+    /// The file is larger than what is read.
+    #[error("`{path}` has {size} bytes at `{revision}`, and at most {MAX_FILE_BYTES} are read")]
+    TooLarge {
+        /// The path from the top of the repository.
+        path: String,
+        /// The revision.
+        revision: String,
+        /// How many bytes it has.
+        size: u64,
+    },
     /// The repository is damaged or cannot be read.
     #[error("cannot read the repository")]
     Unreadable(#[source] Cause),
@@ -46,9 +62,9 @@ pub enum Error {
 ///
 /// # Errors
 ///
-/// When there is no repository, revision or file, or it cannot be read.
+/// When there is no repository, revision or file, the file is too large, or it cannot be read.
 pub fn file_at(directory: &Path, revision: &str, path: &str) -> Result<Vec<u8>, Error> {
-    let repository = gix::discover(directory).map_err(|cause| Error::NoRepository {
+    let repository = discover(directory).map_err(|cause| Error::NoRepository {
         directory: directory.to_owned(),
         cause: cause.into(),
     })?;
@@ -62,11 +78,34 @@ pub fn file_at(directory: &Path, revision: &str, path: &str) -> Result<Vec<u8>, 
         revision: revision.to_owned(),
     };
     let entry = tree.lookup_entry_by_path(&path).map_err(unreadable)?;
-    let object = entry.ok_or_else(missing)?.object().map_err(unreadable)?;
-    match object.kind {
-        gix::object::Kind::Blob => Ok(object.data.clone()),
-        _ => Err(missing()),
+    let id = entry.ok_or_else(missing)?.object_id();
+    let header = repository.find_header(id).map_err(unreadable)?;
+    if header.kind() != gix::object::Kind::Blob {
+        return Err(missing());
     }
+    if header.size() > MAX_FILE_BYTES {
+        return Err(Error::TooLarge {
+            path: path.display().to_string(),
+            revision: revision.to_owned(),
+            size: header.size(),
+        });
+    }
+    let mut blob = repository.find_blob(id).map_err(unreadable)?;
+    Ok(blob.take_data())
+}
+
+/// Finds the repository around a directory, in which nothing larger than a file may be is read whole.
+fn discover(directory: &Path) -> gix::Result<gix::Repository> {
+    let limited = |trust| {
+        let limit = format!("gitoxide.objects.allocLimit={MAX_FILE_BYTES}");
+        gix::open::Options::default_for_level(trust).config_overrides([limit])
+    };
+    let options = Mapping {
+        full: limited(Trust::Full),
+        reduced: limited(Trust::Reduced),
+    };
+    let found = gix::ThreadSafeRepository::discover_opts(directory, Default::default(), options)?;
+    Ok(found.to_thread_local())
 }
 
 fn from_top(repository: &gix::Repository, directory: &Path, path: &str) -> Result<PathBuf, Error> {

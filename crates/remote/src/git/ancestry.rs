@@ -1,13 +1,19 @@
 //! Whether files of one commit are still there at another.
 
-use gix::progress::Discard;
-use gix::remote::{Direction, ref_map};
-use gix::{ObjectId, Tree};
+use gix::ObjectId;
 
 use super::Error;
 use super::session::{Session, local};
+use super::wire::Service;
 
 const READING: &str = "read the history of a repository";
+
+/// The name under which the last commit of a history is noted.
+const LATEST: &str = "history";
+/// The most commits that are looked at to find one: all of them are in memory.
+const MAX_COMMITS: usize = 500_000;
+/// How far back a remote is told what is there.
+const MAX_WALKED_BACK: usize = 1 << 16;
 
 /// What became of files of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +37,10 @@ impl Session {
         if !self.repo.has_object(written) || !self.is_behind(written, later)? {
             return Ok(Kept::Elsewhere);
         }
-        let [then, now] = [self.tree(written)?, self.tree(later)?];
+        let [then, now] = [self.tree_of(written)?, self.tree_of(later)?];
         let mut changed = Vec::new();
         for path in files {
-            if entry(&then, path)? != entry(&now, path)? {
+            if self.look_up(then, path)?.entry != self.look_up(now, path)?.entry {
                 changed.push(path.clone());
             }
         }
@@ -50,38 +56,47 @@ impl Session {
         if self.repo.has_object(commit) {
             return Ok(());
         }
-        let remote = self.gix_remote(&commit.to_string())?;
-        let connection = remote
-            .connect(Direction::Fetch)
-            .map_err(|e| self.failed(&e))?;
-        connection
-            .with_credentials(|action| self.authenticate(action))
-            .prepare_fetch(Discard, ref_map::Options::default())
-            .and_then(|prepared| prepared.receive(Discard, &self.interrupt))
-            .map_err(|e| self.failed(&e))?;
-        self.repo.find_commit(commit).map_err(|e| self.failed(&e))?;
-        Ok(())
+        let (mut connection, known) = self.connect(Service::UploadPack, "HEAD")?;
+        let haves = self.known_history()?;
+        self.receive(&mut connection, &known, commit, &haves, false)?;
+        connection.finish();
+        self.tree_of(commit)?;
+        self.note(LATEST, commit)
+    }
+
+    /// Returns some commits of the history that is there: close to each other where it ends, so that
+    /// little is fetched again after a forced push.
+    fn known_history(&self) -> Result<Vec<ObjectId>, Error> {
+        let tips = self.known_tips()?;
+        let mut known = Vec::new();
+        let walk = self.repo.rev_walk(tips).first_parent_only();
+        for (place, found) in walk.all().map_err(local(READING))?.enumerate() {
+            if place > MAX_WALKED_BACK {
+                break;
+            }
+            if place < 16 || place.is_power_of_two() {
+                known.push(found.map_err(local(READING))?.id);
+            }
+        }
+        Ok(known)
     }
 
     fn is_behind(&self, written: ObjectId, later: ObjectId) -> Result<bool, Error> {
         let walk = self.repo.rev_walk([later]).all().map_err(local(READING))?;
-        for found in walk {
+        for (place, found) in walk.enumerate() {
+            self.check_time()?;
+            if place >= MAX_COMMITS {
+                return Err(Error::Local {
+                    action: READING,
+                    detail: format!("it has more than {MAX_COMMITS} commits"),
+                });
+            }
             if found.map_err(local(READING))?.id == written {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-
-    fn tree(&self, commit: ObjectId) -> Result<Tree<'_>, Error> {
-        let found = self.repo.find_commit(commit).map_err(local(READING))?;
-        found.tree().map_err(local(READING))
-    }
-}
-
-fn entry(tree: &Tree<'_>, path: &str) -> Result<Option<(u16, ObjectId)>, Error> {
-    let found = tree.lookup_entry_by_path(path).map_err(local(READING))?;
-    Ok(found.map(|it| (it.mode().value(), it.object_id())))
 }
 
 fn commit_id(text: &str) -> Result<ObjectId, Error> {

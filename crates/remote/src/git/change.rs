@@ -6,8 +6,10 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use gix::ObjectId;
 use gix::actor::Signature;
+use gix::objs::Kind;
 use gix::objs::tree::EntryKind;
 
+use super::pack::MAX_TREE_BYTES;
 use super::push::{Pushed, Update};
 use super::session::{Session, local};
 use super::tree::Entry;
@@ -18,6 +20,8 @@ use crate::archive::MAX_DEPTH;
 const MOST_ATTEMPTS: usize = 40;
 /// How often the remote may decline on top of one commit.
 const MOST_REJECTIONS: usize = 4;
+/// The most bytes of all directories on the way to the files of a commit.
+const MAX_EDITED_BYTES: u64 = 8 << 20;
 
 /// Who a commit is by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,26 +176,18 @@ impl Session {
     fn build(&self, change: &Change, base: Option<ObjectId>) -> Result<Option<Update>, Error> {
         let reading = "read the tip of a branch";
         let before = match base {
-            Some(commit) => self
-                .repo
-                .find_commit(commit)
-                .and_then(|c| c.tree())
-                .map_err(local(reading))?,
+            Some(commit) => self.tree(self.tree_of(commit)?)?,
             None => self.repo.empty_tree(),
         };
+        let kinds = self.kinds(before.id, base, change)?;
         let mut objects = BTreeSet::new();
         let mut editor = before.edit().map_err(local(reading))?;
-        for (path, content) in &change.files {
+        for ((path, content), kind) in change.files.iter().zip(kinds) {
             let blob = self
                 .repo
                 .write_blob(content)
                 .map_err(local("write a file"))?
                 .detach();
-            let kept = before.lookup_entry_by_path(path).map_err(local(reading))?;
-            let kind = match kept.map(|entry| entry.mode().kind()) {
-                Some(EntryKind::BlobExecutable) => EntryKind::BlobExecutable,
-                _ => EntryKind::Blob,
-            };
             editor
                 .upsert(path.as_str(), kind, blob)
                 .map_err(local("edit a tree"))?;
@@ -210,6 +206,40 @@ impl Session {
             new: commit,
             objects,
         }))
+    }
+
+    /// Returns which kind of file each one is to be: what is executable stays so. All directories on the
+    /// way to them are in memory when they are edited, so that these must not be too large together.
+    fn kinds(
+        &self,
+        tree: ObjectId,
+        base: Option<ObjectId>,
+        change: &Change,
+    ) -> Result<Vec<EntryKind>, Error> {
+        let (mut kinds, mut trees) = (Vec::new(), BTreeMap::new());
+        for path in change.files.keys() {
+            if base.is_none() {
+                kinds.push(EntryKind::Blob);
+                continue;
+            }
+            let found = self.look_up(tree, path)?;
+            for id in found.trees {
+                trees.insert(id, self.size(id, Kind::Tree, MAX_TREE_BYTES)?);
+            }
+            if trees.values().sum::<u64>() > MAX_EDITED_BYTES {
+                return Err(Error::Local {
+                    action: "edit a tree",
+                    detail: format!(
+                        "the directories of the files have more than {MAX_EDITED_BYTES} bytes"
+                    ),
+                });
+            }
+            kinds.push(match found.entry.map(|it| it.kind) {
+                Some(EntryKind::BlobExecutable) => EntryKind::BlobExecutable,
+                _ => EntryKind::Blob,
+            });
+        }
+        Ok(kinds)
     }
 
     fn write_commit(

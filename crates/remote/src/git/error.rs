@@ -76,6 +76,16 @@ pub enum Error {
         /// The causes, outermost first.
         detail: String,
     },
+    /// The remote has, or says, more than is taken from it.
+    #[error("cannot {action} {url}: {detail}")]
+    TooLarge {
+        /// What was tried.
+        action: &'static str,
+        /// The remote.
+        url: RedactedUrl,
+        /// What is too large, and the limit.
+        detail: String,
+    },
     /// The remote declines the push for a reason of its own.
     #[error("{url} rejects the push to `{branch}`: {reason}")]
     Rejected {

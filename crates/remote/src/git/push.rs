@@ -1,19 +1,21 @@
 //! Pushing: gix can fetch, but not push, so the sender's side of the pack protocol is here.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, Read};
 
-use gix::progress::Discard;
-use gix::protocol::handshake::Ref;
-use gix::remote::Direction;
 use gix::{ObjectId, hash, objs, zlib};
 use gix_pack::data::{Version, output};
-use gix_transport::client::blocking_io::{ExtendedBufRead, Transport, connect};
-use gix_transport::client::{MessageKind, WriteMode};
-use gix_transport::{Protocol, Service};
 
 use super::Error;
 use super::session::{Session, local};
+use super::wire::Service;
+use super::wire::packet::{Packet, Packets, malformed, write_flush, write_line};
+
+/// The most bytes of the answer to a push, with what hooks print.
+const MAX_ANSWER_BYTES: u64 = 16 << 20;
+/// The most bytes, and lines, in which the remote says what became of a push of one reference.
+const MAX_STATUS_BYTES: usize = 64 << 10;
+const MOST_LINES: usize = 100;
 
 /// Moves one reference, from what it was when the commit was built.
 pub(super) struct Update {
@@ -37,54 +39,29 @@ pub(super) enum Pushed {
 impl Session {
     /// Sends the objects and asks the remote to move the reference if it still is at `old`.
     pub(super) fn push(&self, update: &Update) -> Result<Pushed, Error> {
-        let mut transport = self.connect_for_push()?;
-        let handshake = gix::protocol::handshake(
-            &mut transport,
-            Service::ReceivePack,
-            |action| self.authenticate(action),
-            Vec::new(),
-            &mut Discard,
-        )
-        .map_err(|e| self.failed(&e))?;
-        let advertised = handshake.refs.as_deref().unwrap_or_default();
-        if tip(advertised, &update.reference) != update.old {
+        let name = &update.reference;
+        let (mut connection, known) = self.connect(Service::ReceivePack, name)?;
+        let tip = known
+            .find(&mut connection, &self.guard, name)
+            .map_err(|e| self.failed(&e))?;
+        if tip.map(|it| it.id) != update.old {
+            connection.finish();
             return Ok(Pushed::Moved);
         }
-        let side_band = handshake.capabilities.contains("side-band-64k");
-        let pack = self.pack(&update.objects)?;
-        let said = exchange(&mut transport, update, &pack, side_band)
-            .map_err(|e| self.failed(&gix::Error::from_error(e)))?;
-        Ok(said.verdict(&update.reference))
-    }
-
-    fn connect_for_push(&self) -> Result<Box<dyn Transport + Send>, Error> {
-        let preparing = "prepare a push";
-        let remote = self
-            .repo
-            .remote_at(self.remote.url().as_gix().clone())
-            .map_err(local(preparing))?;
-        let (url, _) = remote
-            .sanitized_url_and_version(Direction::Push)
-            .map_err(|e| self.failed(&e))?;
-        let ssh = self.repo.ssh_connect_options().map_err(local(preparing))?;
-        // Pushing has no version 2; servers answer it in version 0 or 1.
-        let options = connect::Options {
-            version: Protocol::V1,
-            ssh,
-            trace: false,
-        };
-        let mut transport = connect::connect(url, options).map_err(|e| self.failed(&e))?;
-        let location = transport.to_url().into_owned();
-        let configured = self
-            .repo
-            .transport_options(location.as_slice(), None)
-            .map_err(local(preparing))?;
-        if let Some(configuration) = configured {
-            transport
-                .configure(&*configuration)
-                .map_err(local(preparing))?;
-        }
-        Ok(transport)
+        let side_band = known.has("side-band-64k");
+        let mut request = update.command(side_band);
+        request.extend(self.pack(&update.objects)?);
+        self.guard
+            .expect("the answer to the push", MAX_ANSWER_BYTES);
+        let report = connection.ask(request).and_then(|mut answer| {
+            if side_band {
+                Report::read_side_band(&mut answer)
+            } else {
+                Report::read_lines(&mut answer)
+            }
+        });
+        let report = report.map_err(|e| self.failed(&e))?;
+        Ok(report.verdict(name))
     }
 
     /// Packs whole objects; commits of a few files gain nothing from deltas.
@@ -121,43 +98,19 @@ impl Session {
     }
 }
 
-fn tip(refs: &[Ref], name: &str) -> Option<ObjectId> {
-    refs.iter()
-        .map(Ref::unpack)
-        .find(|(found, ..)| *found == name)
-        .and_then(|(_, target, _)| target.map(ToOwned::to_owned))
-}
-
-/// Sends command and pack, and reads what the remote says to it.
-fn exchange(
-    transport: &mut dyn Transport,
-    update: &Update,
-    pack: &[u8],
-    side_band: bool,
-) -> io::Result<Report> {
-    let request = transport
-        .request(WriteMode::Binary, MessageKind::Flush, false)
-        .map_err(io::Error::other)?;
-    let (mut writer, mut reader) = request.into_parts();
-    let old = update.old.unwrap_or(ObjectId::null(hash::Kind::Sha1));
-    let (new, reference) = (update.new, &update.reference);
-    let band = if side_band { " side-band-64k" } else { "" };
-    let command = format!(
-        "{old} {new} {reference}\0 report-status{band} agent=pathline/{}\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    write!(writer, "{:04x}{command}0000", command.len() + 4)?;
-    writer.write_all(pack)?;
-    writer.flush()?;
-    // The answer only comes once the request is complete.
-    drop(writer);
-    let mut report = Report::default();
-    if side_band {
-        report.read_side_band(&mut *reader)?;
-    } else {
-        report.read_lines(&mut *reader)?;
+impl Update {
+    /// Returns the command that comes before the pack.
+    fn command(&self, side_band: bool) -> Vec<u8> {
+        let old = self.old.unwrap_or(ObjectId::null(hash::Kind::Sha1));
+        let (new, reference) = (self.new, &self.reference);
+        let band = if side_band { " side-band-64k" } else { "" };
+        let agent = concat!("agent=pathline/", env!("CARGO_PKG_VERSION"));
+        let command = format!("{old} {new} {reference}\0 report-status{band} {agent}");
+        let mut request = Vec::new();
+        write_line(&mut request, &command);
+        write_flush(&mut request);
+        request
     }
-    Ok(report)
 }
 
 /// What the remote said: its status lines, and messages for people.
@@ -171,51 +124,49 @@ struct Report {
 const MOST_REMARKS: usize = 2000;
 
 impl Report {
-    fn read_lines<'a>(
-        &mut self,
-        reader: &mut (dyn ExtendedBufRead<'a> + Unpin + 'a),
-    ) -> io::Result<()> {
-        let mut line = String::new();
-        while reader.readline_str(&mut line)? > 0 {
-            self.lines.push(line.trim_end().to_owned());
-            line.clear();
+    fn read_lines(answer: &mut Packets<impl Read>) -> io::Result<Self> {
+        let mut report = Self::default();
+        while let Packet::Data(line) = answer.line()? {
+            report.take(line)?;
         }
-        Ok(())
+        Ok(report)
     }
 
     /// Takes apart the bands: 1 has the status as packet lines, 2 and 3 have words for people.
-    fn read_side_band<'a>(
-        &mut self,
-        reader: &mut (dyn ExtendedBufRead<'a> + Unpin + 'a),
-    ) -> io::Result<()> {
+    fn read_side_band(answer: &mut Packets<impl Read>) -> io::Result<Self> {
+        let mut report = Self::default();
         let mut status = Vec::new();
-        while let Some(line) = reader.readline() {
-            let line = line?.map_err(io::Error::other)?;
-            let Some((band, content)) = line.as_slice().and_then(<[u8]>::split_first) else {
-                break;
-            };
-            if *band == 1 {
-                status.extend_from_slice(content);
-            } else if self.remarks.len() < MOST_REMARKS {
-                self.remarks.push_str(&String::from_utf8_lossy(content));
+        while let Packet::Data(packet) = answer.line()? {
+            match packet.split_first() {
+                Some((1, content)) if status.len() + content.len() <= MAX_STATUS_BYTES => {
+                    status.extend_from_slice(content);
+                }
+                Some((1, _)) => return Err(malformed("the status of the push does not end")),
+                Some((_, content)) if report.remarks.len() < MOST_REMARKS => {
+                    let room = content.len().min(MOST_REMARKS);
+                    let words = String::from_utf8_lossy(&content[..room]);
+                    report.remarks.push_str(&words);
+                    // Each packet is a line or more, without its end.
+                    if !words.ends_with('\n') {
+                        report.remarks.push('\n');
+                    }
+                }
+                _ => {}
             }
         }
-        let mut rest = status.as_slice();
-        while let Some((length, after)) = rest.split_at_checked(4) {
-            let length = std::str::from_utf8(length)
-                .ok()
-                .and_then(|digits| usize::from_str_radix(digits, 16).ok())
-                .ok_or_else(|| io::Error::other("the status of the push is malformed"))?;
-            let content = length
-                .checked_sub(4)
-                .and_then(|size| after.split_at_checked(size));
-            let Some((content, after)) = content else {
-                break;
-            };
-            self.lines
-                .push(String::from_utf8_lossy(content).trim_end().to_owned());
-            rest = after;
+        let mut lines = Packets::new(status.as_slice());
+        while let Packet::Data(line) = lines.line()? {
+            report.take(line)?;
         }
+        Ok(report)
+    }
+
+    fn take(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.lines.len() >= MOST_LINES {
+            return Err(malformed("the status of the push has too many lines"));
+        }
+        let line = String::from_utf8_lossy(line);
+        self.lines.push(line.trim_end().to_owned());
         Ok(())
     }
 

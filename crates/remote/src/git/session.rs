@@ -1,29 +1,38 @@
 //! One conversation with a remote, on top of its cached repository. Everything here blocks.
 
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::rc::Rc;
+use std::time::Instant;
 
-use gix::bstr::BStr;
-use gix::credentials::{helper, protocol};
-use gix::progress::Discard;
-use gix::protocol::handshake::Ref;
-use gix::remote::fetch::{Shallow, Tags};
-use gix::remote::{Direction, ref_map};
+use gix::refs::transaction::PreviousValue;
 use gix::{ObjectId, Repository};
 
 use super::error::chain;
-use super::{Error, Reference, Remote, Revision};
+use super::wire::advertisement::{Advertisement, Tip, greet};
+use super::wire::fetch::Want;
+use super::wire::guard::{Exceeded, Guard, Unauthenticated};
+use super::wire::{Connection, Service, Version};
+use super::{Error, Reference, Remote, Revision, pack};
 
 /// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
 const MOST_PACKS: usize = 50;
+/// What a cached repository may have on disk before it is started afresh.
+const MAX_CACHE_BYTES: u64 = 4 << 30;
+/// A file that says by which rules the objects of a cached repository are kept.
+const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
+/// The references whose commits are in the cached repository.
+const REFERENCES: &str = "refs/pathline/";
+/// The most commits that a remote is told to be there.
+const MAX_HAVES: usize = 64;
 
 /// A cached repository and the remote it belongs to.
 pub(super) struct Session {
     pub(super) repo: Repository,
     pub(super) remote: Remote,
     action: &'static str,
-    pub(super) interrupt: Arc<AtomicBool>,
+    pub(super) guard: Rc<Guard>,
+    max_pack_bytes: u64,
 }
 
 impl Session {
@@ -32,12 +41,12 @@ impl Session {
         cache: &Path,
         remote: Remote,
         action: &'static str,
-        interrupt: Arc<AtomicBool>,
+        deadline: Instant,
     ) -> Result<Self, Error> {
-        let kept = if pack_count(cache) > MOST_PACKS {
-            None
-        } else {
+        let kept = if is_worth_keeping(cache) {
             open_cache(cache).ok()
+        } else {
+            None
         };
         let repo = match kept {
             Some(repo) => repo,
@@ -47,8 +56,14 @@ impl Session {
             repo,
             remote,
             action,
-            interrupt,
+            guard: Rc::new(Guard::new(deadline)),
+            max_pack_bytes: pack::MAX_PACK_BYTES,
         })
+    }
+
+    pub(super) fn with_max_pack_bytes(mut self, bytes: u64) -> Self {
+        self.max_pack_bytes = bytes;
+        self
     }
 
     /// Asks the remote which commit `reference` names.
@@ -57,17 +72,11 @@ impl Session {
         if let Reference::Commit { id, .. } = reference {
             return Ok(reference.at(id));
         }
-        let remote = self.gix_remote(&name)?;
-        let connection = remote
-            .connect(Direction::Fetch)
-            .map_err(|e| self.failed(&e))?;
-        let (map, _) = connection
-            .with_credentials(|action| self.authenticate(action))
-            .ref_map(Discard, ref_map::Options::default())
-            .map_err(|e| self.failed(&e))?;
-        let commit = commit_of(&map.remote_refs, &name);
-        commit
-            .map(|id| reference.at(id))
+        let (mut connection, known) = self.connect(Service::UploadPack, &name)?;
+        let tip = known.find(&mut connection, &self.guard, &name);
+        let tip = tip.map_err(|e| self.failed(&e))?;
+        connection.finish();
+        tip.map(|it| reference.at(it.commit()))
             .ok_or_else(|| self.unknown(reference))
     }
 
@@ -81,59 +90,125 @@ impl Session {
         if let Some(commit) = by_id.filter(|id| self.repo.has_object(id)) {
             return Ok(reference.at(commit));
         }
-        let remote = self.gix_remote(&name)?;
-        let connection = remote
-            .connect(Direction::Fetch)
-            .map_err(|e| self.failed(&e))?;
-        let prepared = connection
-            .with_credentials(|action| self.authenticate(action))
-            .prepare_fetch(Discard, ref_map::Options::default())
-            .map_err(|e| self.failed(&e))?;
-        let commit = by_id.or_else(|| commit_of(&prepared.ref_map().remote_refs, &name));
-        let commit = commit.ok_or_else(|| self.unknown(reference))?;
+        let (mut connection, known) = self.connect(Service::UploadPack, &name)?;
+        let tip = match by_id {
+            Some(id) => Some(Tip { id, peeled: None }),
+            None => known
+                .find(&mut connection, &self.guard, &name)
+                .map_err(|e| self.failed(&e))?,
+        };
+        let tip = tip.ok_or_else(|| self.unknown(reference))?;
+        let commit = tip.commit();
         if !self.repo.has_object(commit) {
-            prepared
-                .with_shallow(Shallow::DepthAtRemote(std::num::NonZeroU32::MIN))
-                .receive(Discard, &self.interrupt)
-                .map_err(|e| self.failed(&e))?;
+            let haves = self.known_tips()?;
+            self.receive(&mut connection, &known, tip.id, &haves, true)?;
+            self.note(&name, commit)?;
         }
-        self.repo.find_commit(commit).map_err(|e| self.failed(&e))?;
+        connection.finish();
+        self.tree_of(commit)?;
         Ok(reference.at(commit))
     }
 
-    /// Answers the question of the transport for credentials.
-    pub(super) fn authenticate(
+    /// Connects, and looks for the reference `name` in what the remote says first.
+    pub(super) fn connect(
         &self,
-        action: helper::Action,
-    ) -> gix::Result<Option<protocol::Outcome>> {
-        let (helper::Action::Get(context), Some(known)) = (action, self.remote.credentials())
-        else {
-            return Ok(None);
+        service: Service,
+        name: &str,
+    ) -> Result<(Connection, Advertisement), Error> {
+        let version = match service {
+            Service::UploadPack => Version::V2,
+            Service::ReceivePack => Version::V0,
         };
-        let identity = gix::sec::identity::Account {
-            username: known.username.clone(),
-            password: known.password.clone(),
-            oauth_refresh_token: None,
-        };
-        Ok(Some(protocol::Outcome {
-            identity,
-            next: context.into(),
-        }))
+        let connected = Connection::open(&self.remote, service, version, self.guard.clone())
+            .and_then(|mut connection| {
+                let known = greet(&mut connection, &self.guard, name)?;
+                Ok((connection, known))
+            });
+        connected.map_err(|e| self.failed(&e))
+    }
+
+    /// Fetches an object and everything it needs, except what the cached repository has.
+    pub(super) fn receive(
+        &self,
+        connection: &mut Connection,
+        known: &Advertisement,
+        id: ObjectId,
+        haves: &[ObjectId],
+        without_history: bool,
+    ) -> Result<(), Error> {
+        let git_dir = self.repo.git_dir();
+        let received = read_shallow(git_dir).and_then(|mut shallow| {
+            let want = Want {
+                id,
+                haves,
+                shallow: &shallow,
+                without_history,
+            };
+            let changed =
+                want.fetch(connection, known, &self.guard, self.max_pack_bytes, |it| {
+                    pack::receive(it, git_dir, self, &self.guard)
+                })?;
+            shallow.retain(|it| !changed.removed.contains(it));
+            shallow.extend(changed.added);
+            write_shallow(git_dir, shallow)
+        });
+        received.map_err(|e| self.failed(&e))
+    }
+
+    /// Remembers that a commit and everything it needs is there.
+    pub(super) fn note(&self, name: &str, commit: ObjectId) -> Result<(), Error> {
+        let name = format!("{REFERENCES}{name}");
+        self.repo
+            .reference(name, commit, PreviousValue::Any, "fetch")
+            .map_err(local("note what was fetched"))?;
+        Ok(())
+    }
+
+    /// Returns commits that are there with everything they need.
+    pub(super) fn known_tips(&self) -> Result<Vec<ObjectId>, Error> {
+        let listing = "list what was fetched";
+        let references = self.repo.references().map_err(local(listing))?;
+        let references = references.prefixed(REFERENCES).map_err(local(listing))?;
+        let known = references
+            .filter_map(Result::ok)
+            .filter_map(|it| it.try_id().map(gix::Id::detach))
+            .filter(|id| self.repo.has_object(id));
+        Ok(known.take(MAX_HAVES).collect())
     }
 
     /// Turns a failed conversation into an error that names the remote.
-    pub(super) fn failed(&self, error: &gix::Error) -> Error {
-        let url = self.remote.url().clone();
-        let detail = chain(error);
-        if error.is_unauthenticated() {
+    pub(super) fn failed(&self, error: &io::Error) -> Error {
+        let (action, url) = (self.action, self.remote.url().clone());
+        let detail = error.to_string();
+        let cause = error.get_ref();
+        if error.kind() == io::ErrorKind::TimedOut {
+            let seconds = self.remote.timeout().as_secs();
+            Error::TimedOut {
+                action,
+                url,
+                seconds,
+            }
+        } else if cause.is_some_and(|it| it.is::<Unauthenticated>()) {
             Error::Unauthenticated { url, detail }
+        } else if cause.is_some_and(|it| it.is::<Exceeded>()) {
+            Error::TooLarge {
+                action,
+                url,
+                detail,
+            }
         } else {
             Error::Unreachable {
-                action: self.action,
+                action,
                 url,
                 detail,
             }
         }
+    }
+
+    /// Ends an operation that took too long.
+    pub(super) fn check_time(&self) -> Result<(), Error> {
+        let left = self.guard.remaining();
+        left.map(drop).map_err(|e| self.failed(&e))
     }
 
     fn unknown(&self, reference: &Reference) -> Error {
@@ -142,15 +217,6 @@ impl Session {
             url,
             reference: reference.to_string(),
         }
-    }
-
-    pub(super) fn gix_remote(&self, source: &str) -> Result<gix::Remote<'_>, Error> {
-        let spec = format!("+{source}:refs/pathline/{source}");
-        self.repo
-            .remote_at(self.remote.url().as_gix().clone())
-            .map(|remote| remote.with_fetch_tags(Tags::None))
-            .and_then(|remote| remote.with_refspecs([BStr::new(&spec)], Direction::Fetch))
-            .map_err(|e| local("prepare a fetch")(e))
     }
 }
 
@@ -162,37 +228,61 @@ pub(super) fn local(action: &'static str) -> impl FnOnce(gix::Error) -> Error {
     }
 }
 
-/// The commit a reference stands for: that of the tag, when it names an annotated one.
-fn commit_of(refs: &[Ref], name: &str) -> Option<ObjectId> {
-    refs.iter()
-        .map(Ref::unpack)
-        .find(|(found, ..)| *found == name)
-        .and_then(|(_, target, peeled)| {
-            peeled
-                .or(target)
-                .filter(|id| !id.is_null())
-                .map(ToOwned::to_owned)
-        })
+/// Returns the commits whose parents are not in the cached repository.
+fn read_shallow(git_dir: &Path) -> io::Result<Vec<ObjectId>> {
+    match std::fs::read_to_string(git_dir.join("shallow")) {
+        Ok(text) => Ok(text
+            .lines()
+            .filter_map(|it| ObjectId::from_hex(it.as_bytes()).ok())
+            .collect()),
+        Err(failed) if failed.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(failed) => Err(failed),
+    }
 }
 
-fn pack_count(cache: &Path) -> usize {
-    std::fs::read_dir(cache.join("objects/pack")).map_or(0, |entries| {
-        entries
-            .flatten()
-            .filter(|entry| entry.path().extension().is_some_and(|kind| kind == "pack"))
-            .count()
-    })
+fn write_shallow(git_dir: &Path, mut commits: Vec<ObjectId>) -> io::Result<()> {
+    if commits.is_empty() {
+        return Ok(());
+    }
+    commits.sort_unstable();
+    commits.dedup();
+    let lines: String = commits.iter().map(|it| format!("{it}\n")).collect();
+    let mut file = tempfile::NamedTempFile::new_in(git_dir)?;
+    io::Write::write_all(&mut file, lines.as_bytes())?;
+    file.persist(git_dir.join("shallow"))?;
+    Ok(())
 }
 
-/// Nobody is asked for a password, and ssh gives up rather than hang.
+/// Whether there is a cached repository that is neither of another kind nor too large.
+fn is_worth_keeping(cache: &Path) -> bool {
+    let (name, layout) = LAYOUT;
+    let found = std::fs::read_to_string(cache.join(name));
+    if found.is_ok_and(|it| it == layout) {
+        let (packs, bytes) = usage(&cache.join("objects"));
+        return packs <= MOST_PACKS && bytes <= MAX_CACHE_BYTES;
+    }
+    false
+}
+
+/// Counts the packs and bytes of an object database.
+fn usage(objects: &Path) -> (usize, u64) {
+    let list = |directory: &Path| std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut sum = (0, 0);
+    for directory in list(objects) {
+        for file in list(&directory.path()) {
+            sum.1 += file.metadata().map_or(0, |it| it.len());
+            let path = file.path();
+            sum.0 += usize::from(path.extension().is_some_and(|kind| kind == "pack"));
+        }
+    }
+    sum
+}
+
+/// No object is whole in memory that is larger than what [`pack`] leaves in a pack.
 fn options() -> gix::open::Options {
     gix::open::Options::isolated()
         .open_path_as_is(true)
-        .config_overrides([
-            "gitoxide.credentials.terminalPrompt=false",
-            "core.sshCommand=ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=20",
-            "gc.auto=0",
-        ])
+        .config_overrides(["gitoxide.objects.allocLimit=16777216", "gc.auto=0"])
 }
 
 fn open_cache(cache: &Path) -> gix::Result<Repository> {
@@ -201,20 +291,24 @@ fn open_cache(cache: &Path) -> gix::Result<Repository> {
 
 fn create_cache(cache: &Path) -> Result<Repository, Error> {
     let parent = cache.parent().unwrap_or(cache);
-    let prepared = match std::fs::remove_dir_all(cache) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => std::fs::create_dir_all(parent),
-    };
-    prepared.map_err(|e| Error::Local {
+    let failed = |e: io::Error| Error::Local {
         action: "make room for a cached repository",
         detail: format!("{}: {e}", cache.display()),
-    })?;
-    gix::ThreadSafeRepository::init_opts(
+    };
+    let prepared = match std::fs::remove_dir_all(cache) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => std::fs::create_dir_all(parent),
+    };
+    prepared.map_err(failed)?;
+    let repo = gix::ThreadSafeRepository::init_opts(
         cache,
         gix::create::Kind::Bare,
         gix::create::Options::default(),
         options(),
     )
     .map(|repo| repo.to_thread_local())
-    .map_err(local("create a cached repository"))
+    .map_err(local("create a cached repository"))?;
+    let (name, layout) = LAYOUT;
+    std::fs::write(cache.join(name), layout).map_err(failed)?;
+    Ok(repo)
 }

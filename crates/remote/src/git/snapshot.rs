@@ -1,20 +1,31 @@
 //! The content of a commit as an archive.
 
 use std::ffi::OsStr;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::rc::Rc;
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 
 use super::Error;
-use super::session::{Session, local};
+use super::session::Session;
 use super::tree::{Entry, check_name, refused};
-use crate::archive::{Archive, Limits, Writer};
+use crate::archive::{self, Archive, Limits, Writer};
 
 /// The longest name that the kernel takes (`PATH_MAX`).
 const MAX_LINK_BYTES: u64 = 4095;
+
+/// The longest path in a repository, as that of the kernel (`PATH_MAX`).
+const MAX_PATH_BYTES: usize = 4095;
+
+/// Something that is still to be packed.
+struct Ahead {
+    directory: Rc<Path>,
+    entry: Entry,
+}
 
 impl Session {
     /// Packs the tree of a commit that is in the cached repository.
@@ -24,57 +35,78 @@ impl Session {
         into: &Path,
         limits: Limits,
     ) -> Result<Archive, Error> {
-        let reading = "read a fetched commit";
         let commit =
             ObjectId::from_hex(commit.as_bytes()).map_err(|_| Error::InvalidReference {
                 kind: "commit",
                 name: commit.to_owned(),
             })?;
-        let found = self.repo.find_commit(commit).map_err(local(reading))?;
-        let tree = found.tree_id().map_err(local(reading))?.detach();
+        let tree = self.tree_of(commit)?;
         let mut writer = Writer::create(into, limits)?;
-        // What is still to be packed, the next one last.
-        let mut ahead = self.below(tree, Path::new(""))?;
-        while let Some((path, entry)) = ahead.pop() {
+        // What is still to be packed, the next one last. Each is an entry of the archive, so that there
+        // are no more of them than these may be.
+        let mut ahead = Vec::new();
+        self.add_below(&mut ahead, tree, Path::new(""), limits)?;
+        while let Some(Ahead { directory, entry }) = ahead.pop() {
+            self.check_time()?;
+            let path = directory.join(OsStr::from_bytes(&entry.name));
+            if path.as_os_str().len() > MAX_PATH_BYTES {
+                let name = entry.name.as_bstr().to_string();
+                return Err(refused(name, "the path to it is too long"));
+            }
             self.pack_entry(&mut writer, &path, &entry)?;
             if entry.kind == EntryKind::Tree {
-                ahead.extend(self.below(entry.id, &path)?);
+                self.add_below(&mut ahead, entry.id, &path, limits)?;
             }
         }
         Ok(writer.finish()?)
     }
 
-    /// Returns what is in a directory, with its paths, the last one first.
-    fn below(&self, tree: ObjectId, path: &Path) -> Result<Vec<(PathBuf, Entry)>, Error> {
+    /// Adds what is in a directory, the last one first.
+    fn add_below(
+        &self,
+        ahead: &mut Vec<Ahead>,
+        tree: ObjectId,
+        path: &Path,
+        limits: Limits,
+    ) -> Result<(), Error> {
         let mut entries = self.entries(tree)?;
+        if (ahead.len() + entries.len()) as u64 > limits.entries {
+            return Err(Error::Archive(archive::Error::TooLarge {
+                what: "entries",
+                limit: limits.entries,
+            }));
+        }
         // Git sorts a directory as if its name ended in `/`; archives sort by the plain name.
         entries.sort_by(|one, two| two.name.cmp(&one.name));
-        let located = entries.into_iter().map(|entry| {
+        let directory: Rc<Path> = path.into();
+        for entry in entries {
             check_name(&entry.name)?;
-            Ok((path.join(OsStr::from_bytes(&entry.name)), entry))
-        });
-        located.collect()
+            let directory = directory.clone();
+            ahead.push(Ahead { directory, entry });
+        }
+        Ok(())
     }
 
     fn pack_entry(&self, writer: &mut Writer, path: &Path, entry: &Entry) -> Result<(), Error> {
-        let reading = "read a fetched file";
         match entry.kind {
             EntryKind::Tree => writer.directory(path)?,
             EntryKind::Blob | EntryKind::BlobExecutable => {
-                let blob = self.repo.find_blob(entry.id).map_err(local(reading))?;
                 let executable = entry.kind == EntryKind::BlobExecutable;
-                let size = blob.data.len() as u64;
-                writer.file(path, executable, size, blob.data.as_slice())?;
+                let (size, content) = self.blob(entry.id)?;
+                writer.file(path, executable, size, content)?;
             }
             EntryKind::Link => {
-                let header = self.repo.find_header(entry.id).map_err(local(reading))?;
-                if header.size() > MAX_LINK_BYTES {
+                let (size, mut content) = self.blob(entry.id)?;
+                if size > MAX_LINK_BYTES {
                     let path = path.display().to_string();
                     return Err(refused(path, "it is a link to a name that is too long"));
                 }
-                let blob = self.repo.find_blob(entry.id).map_err(local(reading))?;
-                let target = Path::new(OsStr::from_bytes(blob.data.as_bytes()));
-                writer.link(path, target)?;
+                let mut target = Vec::new();
+                content.read_to_end(&mut target).map_err(|e| Error::Local {
+                    action: "read a fetched link",
+                    detail: e.to_string(),
+                })?;
+                writer.link(path, Path::new(OsStr::from_bytes(&target)))?;
             }
             EntryKind::Commit => {}
         }

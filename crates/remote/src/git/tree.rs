@@ -10,9 +10,6 @@ use super::session::{Session, local};
 
 const READING: &str = "read a fetched tree";
 
-/// The largest tree, in bytes: some hundred thousand files in one directory.
-const MAX_TREE_BYTES: u64 = 16 << 20;
-
 /// One entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -21,24 +18,21 @@ pub(super) struct Entry {
     pub(super) id: ObjectId,
 }
 
+impl Entry {
+    pub(super) fn new(entry: &gix::object::tree::EntryRef<'_, '_>) -> Self {
+        Self {
+            name: entry.filename().to_vec(),
+            kind: entry.kind(),
+            id: entry.object_id(),
+        }
+    }
+}
+
 impl Session {
     /// Returns the entries of a tree, in git's order.
     pub(super) fn entries(&self, tree: ObjectId) -> Result<Vec<Entry>, Error> {
-        let size = self.repo.find_header(tree).map_err(local(READING))?.size();
-        if size > MAX_TREE_BYTES {
-            return Err(refused(
-                tree.to_string(),
-                "it is a directory with far too many entries",
-            ));
-        }
-        let tree = self.repo.find_tree(tree).map_err(local(READING))?;
-        let entries = tree.iter().map(|entry| {
-            entry.map(|it| Entry {
-                name: it.filename().to_vec(),
-                kind: it.kind(),
-                id: it.object_id(),
-            })
-        });
+        let tree = self.tree(tree)?;
+        let entries = tree.iter().map(|entry| entry.map(|it| Entry::new(&it)));
         entries.collect::<Result<_, _>>().map_err(local(READING))
     }
 }

@@ -1,0 +1,209 @@
+//! What a remote can do, and where its references are.
+
+use std::io;
+
+use gix::ObjectId;
+
+use super::packet::{Packet, malformed, write_delimiter, write_flush, write_line};
+use super::{Answer, Connection, Guard};
+
+/// The largest list of references: a million of them. None is kept but the one that is asked for.
+pub(in crate::git) const MAX_LIST_BYTES: u64 = 64 << 20;
+/// The most bytes in which a remote says what it can do.
+const MAX_CAPABILITY_BYTES: usize = 64 << 10;
+
+/// Where a reference is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::git) struct Tip {
+    pub(in crate::git) id: ObjectId,
+    /// What an annotated tag stands for.
+    pub(in crate::git) peeled: Option<ObjectId>,
+}
+
+impl Tip {
+    /// The commit a reference stands for: that of the tag, when it names an annotated one.
+    pub(in crate::git) fn commit(&self) -> ObjectId {
+        self.peeled.unwrap_or(self.id)
+    }
+}
+
+/// What a remote says first.
+#[derive(Debug)]
+pub(in crate::git) struct Advertisement {
+    /// Whether it speaks version 2, in which references are listed on demand.
+    pub(in crate::git) is_v2: bool,
+    capabilities: Vec<String>,
+    /// The reference that was looked for, where all are listed.
+    tip: Option<Tip>,
+}
+
+impl Advertisement {
+    /// Reads it, and keeps one reference only.
+    pub(in crate::git) fn read(answer: &mut Answer<'_>, name: &str) -> io::Result<Self> {
+        let mut first = text(answer)?;
+        // Over http, the service is named before anything else.
+        if first
+            .as_deref()
+            .is_some_and(|it| it.starts_with("# service="))
+        {
+            while text(answer)?.is_some() {}
+            first = text(answer)?;
+        }
+        if first.as_deref() == Some("version 1") {
+            first = text(answer)?;
+        }
+        if first.as_deref() == Some("version 2") {
+            return Self::read_v2(answer);
+        }
+        let mut found = Self {
+            is_v2: false,
+            capabilities: Vec::new(),
+            tip: None,
+        };
+        let mut line = match first.as_deref().and_then(|it| it.split_once('\0')) {
+            Some((line, capabilities)) => {
+                let capabilities = capabilities.split_whitespace().map(str::to_owned);
+                found.capabilities = capabilities.collect();
+                Some(line.to_owned())
+            }
+            None => first,
+        };
+        while let Some(reference) = line {
+            found.look_at(&reference, name)?;
+            line = text(answer)?;
+        }
+        found.check()
+    }
+
+    fn read_v2(answer: &mut Answer<'_>) -> io::Result<Self> {
+        let (mut capabilities, mut size) = (Vec::new(), 0);
+        while let Some(line) = text(answer)? {
+            size += line.len();
+            if size > MAX_CAPABILITY_BYTES {
+                return Err(malformed("the capabilities do not end"));
+            }
+            capabilities.push(line);
+        }
+        let found = Self {
+            is_v2: true,
+            capabilities,
+            tip: None,
+        };
+        found.check()
+    }
+
+    /// Takes a line of the list, if it is about the reference.
+    fn look_at(&mut self, line: &str, name: &str) -> io::Result<()> {
+        let Some((id, found)) = line.split_once(' ') else {
+            return Err(malformed("a reference has no name"));
+        };
+        match (found.strip_suffix("^{}"), &mut self.tip) {
+            (Some(tag), Some(tip)) if tag == name => tip.peeled = Some(object_id(id)?),
+            (None, tip) if found == name => {
+                let id = object_id(id)?;
+                *tip = (!id.is_null()).then_some(Tip { id, peeled: None });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn check(self) -> io::Result<Self> {
+        match self.value("object-format") {
+            None | Some("sha1") => Ok(self),
+            Some(other) => Err(io::Error::other(format!(
+                "its objects are named by `{other}`, and only `sha1` is supported"
+            ))),
+        }
+    }
+
+    /// Returns the value of a capability.
+    pub(in crate::git) fn value(&self, name: &str) -> Option<&str> {
+        let pair = self.capabilities.iter().map(|it| it.split_once('='));
+        pair.flatten()
+            .find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    pub(in crate::git) fn has(&self, name: &str) -> bool {
+        let mut names = self.capabilities.iter();
+        names.any(|it| it.split('=').next() == Some(name))
+    }
+
+    /// Begins a command of version 2.
+    pub(in crate::git) fn command(&self, name: &str) -> Vec<u8> {
+        let mut request = Vec::new();
+        write_line(&mut request, &format!("command={name}"));
+        if self.has("agent") {
+            let agent = concat!("agent=pathline/", env!("CARGO_PKG_VERSION"));
+            write_line(&mut request, agent);
+        }
+        if self.has("object-format") {
+            write_line(&mut request, "object-format=sha1");
+        }
+        write_delimiter(&mut request);
+        request
+    }
+
+    /// Returns where a reference is; it must be the one that was looked for when this was read.
+    pub(in crate::git) fn find(
+        &self,
+        connection: &mut Connection,
+        guard: &Guard,
+        name: &str,
+    ) -> io::Result<Option<Tip>> {
+        if !self.is_v2 {
+            return Ok(self.tip);
+        }
+        let mut request = self.command("ls-refs");
+        write_line(&mut request, "peel");
+        write_line(&mut request, &format!("ref-prefix {name}"));
+        write_flush(&mut request);
+        guard.expect("the list of references", MAX_LIST_BYTES);
+        let mut answer = connection.ask(request)?;
+        read_list(&mut answer, name)
+    }
+}
+
+/// Reads the answer to `ls-refs`.
+pub(in crate::git) fn read_list(answer: &mut Answer<'_>, name: &str) -> io::Result<Option<Tip>> {
+    let mut tip = None;
+    while let Some(line) = text(answer)? {
+        let mut words = line.split(' ');
+        let (Some(id), Some(found)) = (words.next(), words.next()) else {
+            return Err(malformed("a reference has no name"));
+        };
+        if found == name {
+            let peeled = words.find_map(|it| it.strip_prefix("peeled:"));
+            let peeled = peeled.map(object_id).transpose()?;
+            let id = object_id(id)?;
+            tip = Some(Tip { id, peeled });
+        }
+    }
+    Ok(tip)
+}
+
+/// Connects, and reads what the remote says first.
+pub(in crate::git) fn greet(
+    connection: &mut Connection,
+    guard: &Guard,
+    name: &str,
+) -> io::Result<Advertisement> {
+    guard.expect("the list of references", MAX_LIST_BYTES);
+    let mut answer = connection.greeting()?;
+    Advertisement::read(&mut answer, name)
+}
+
+/// Returns a line, or nothing at the end of a section. Names of references need not be Unicode, but those
+/// that are looked for are.
+fn text(answer: &mut Answer<'_>) -> io::Result<Option<String>> {
+    Ok(match answer.line()? {
+        Packet::Data(line) => Some(String::from_utf8_lossy(line).into_owned()),
+        Packet::Flush | Packet::Delimiter | Packet::ResponseEnd => None,
+    })
+}
+
+pub(in crate::git) fn object_id(hex: &str) -> io::Result<ObjectId> {
+    let id = ObjectId::from_hex(hex.as_bytes()).ok();
+    let id = id.filter(|it| it.kind() == gix::hash::Kind::Sha1);
+    id.ok_or_else(|| malformed("an object has no id"))
+}

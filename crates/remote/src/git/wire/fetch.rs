@@ -1,0 +1,172 @@
+//! Asking for objects.
+
+use std::io::{self, BufRead};
+
+use gix::ObjectId;
+
+use super::advertisement::{Advertisement, object_id};
+use super::packet::{Packet, malformed, write_flush, write_line};
+use super::{Answer, Connection, Guard};
+
+/// The most bytes before a pack: which commits now have no parents.
+const MAX_HEAD_BYTES: u64 = 256 << 10;
+
+/// What is asked for, and what is there already.
+#[derive(Debug)]
+pub(in crate::git) struct Want<'a> {
+    pub(in crate::git) id: ObjectId,
+    pub(in crate::git) haves: &'a [ObjectId],
+    /// The commits in the cache whose parents are not.
+    pub(in crate::git) shallow: &'a [ObjectId],
+    /// Whether the commit shall come without its history.
+    pub(in crate::git) without_history: bool,
+}
+
+/// How the commits without parents change.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::git) struct Shallow {
+    pub(in crate::git) added: Vec<ObjectId>,
+    pub(in crate::git) removed: Vec<ObjectId>,
+}
+
+impl Want<'_> {
+    /// Asks, and has the pack consumed. There is only one round: what is there is told at once.
+    pub(in crate::git) fn fetch(
+        &self,
+        connection: &mut Connection,
+        known: &Advertisement,
+        guard: &Guard,
+        pack_limit: u64,
+        consume: impl FnOnce(&mut dyn BufRead) -> io::Result<()>,
+    ) -> io::Result<Shallow> {
+        let request = self.request(known)?;
+        guard.expect("the answer before the pack", MAX_HEAD_BYTES);
+        let mut answer = connection.ask(request)?;
+        let shallow = if known.is_v2 {
+            read_head(&mut answer)?
+        } else if self.without_history {
+            read_head_v0(&mut answer)?
+        } else {
+            Shallow::default()
+        };
+        guard.expect("the pack", pack_limit);
+        let mut pack = answer.band();
+        consume(&mut pack)?;
+        // What comes after the pack is counted as a part of it.
+        io::copy(&mut pack, &mut io::sink())?;
+        Ok(shallow)
+    }
+
+    fn request(&self, known: &Advertisement) -> io::Result<Vec<u8>> {
+        let can_be_shallow = if known.is_v2 {
+            let features = known.value("fetch").unwrap_or_default();
+            features.split(' ').any(|it| it == "shallow")
+        } else {
+            known.has("shallow")
+        };
+        if self.without_history && !can_be_shallow {
+            let told = "it cannot send a commit without its history";
+            return Err(io::Error::other(told));
+        }
+        let mut request = if known.is_v2 {
+            self.begin_v2(known)
+        } else {
+            self.begin_v0(known)?
+        };
+        for have in self.haves {
+            write_line(&mut request, &format!("have {have}"));
+        }
+        write_line(&mut request, "done");
+        if known.is_v2 {
+            write_flush(&mut request);
+        }
+        Ok(request)
+    }
+
+    fn begin_v2(&self, known: &Advertisement) -> Vec<u8> {
+        let mut request = known.command("fetch");
+        for line in ["thin-pack", "no-progress", "ofs-delta"] {
+            write_line(&mut request, line);
+        }
+        write_line(&mut request, &format!("want {}", self.id));
+        self.write_depth(&mut request);
+        request
+    }
+
+    fn begin_v0(&self, known: &Advertisement) -> io::Result<Vec<u8>> {
+        if !known.has("side-band-64k") {
+            let told = "it is too old: it does not know `side-band-64k`";
+            return Err(io::Error::other(told));
+        }
+        let optional = ["thin-pack", "no-progress", "ofs-delta", "shallow"];
+        let mut line = format!("want {} side-band-64k", self.id);
+        for capability in optional {
+            if known.has(capability) {
+                line = format!("{line} {capability}");
+            }
+        }
+        if known.has("agent") {
+            line = format!("{line} agent=pathline/{}", env!("CARGO_PKG_VERSION"));
+        }
+        let mut request = Vec::new();
+        write_line(&mut request, &line);
+        self.write_depth(&mut request);
+        write_flush(&mut request);
+        Ok(request)
+    }
+
+    fn write_depth(&self, request: &mut Vec<u8>) {
+        for commit in self.shallow {
+            write_line(request, &format!("shallow {commit}"));
+        }
+        if self.without_history {
+            write_line(request, "deepen 1");
+        }
+    }
+}
+
+/// Reads the sections before a pack.
+pub(in crate::git) fn read_head(answer: &mut Answer<'_>) -> io::Result<Shallow> {
+    let mut shallow = Shallow::default();
+    let mut is_shallow_info = false;
+    loop {
+        match answer.line()? {
+            Packet::Data(b"packfile") => return Ok(shallow),
+            Packet::Data(b"shallow-info") => is_shallow_info = true,
+            Packet::Data(line) if is_shallow_info => shallow.take(line)?,
+            Packet::Data(_) => {}
+            Packet::Delimiter => is_shallow_info = false,
+            Packet::Flush | Packet::ResponseEnd => {
+                return Err(malformed("there is no pack"));
+            }
+        }
+    }
+}
+
+/// Reads the commits that now have no parents, in version 0. They come only if such are asked for.
+pub(in crate::git) fn read_head_v0(answer: &mut Answer<'_>) -> io::Result<Shallow> {
+    let mut shallow = Shallow::default();
+    loop {
+        match answer.line()? {
+            Packet::Data(line) => shallow.take(line)?,
+            Packet::Flush => return Ok(shallow),
+            Packet::Delimiter | Packet::ResponseEnd => {
+                return Err(malformed("the shallow commits do not end"));
+            }
+        }
+    }
+}
+
+impl Shallow {
+    fn take(&mut self, line: &[u8]) -> io::Result<()> {
+        let line = std::str::from_utf8(line).unwrap_or_default();
+        if let Some(id) = line.strip_prefix("shallow ") {
+            self.added.push(object_id(id)?);
+        } else if let Some(id) = line.strip_prefix("unshallow ") {
+            self.removed.push(object_id(id)?);
+        } else {
+            return Err(malformed("a shallow commit has no id"));
+        }
+        Ok(())
+    }
+}
