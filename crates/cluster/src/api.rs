@@ -57,6 +57,7 @@ use self::resource::Resource;
 pub use self::respond::ResponseBody;
 use crate::admission::{Admission, Review, Verdict};
 use crate::auth::Auth;
+use crate::serve::Visitor;
 use crate::status::Status;
 use crate::store::Store;
 
@@ -127,7 +128,10 @@ impl Api {
     {
         let (head, body) = request.into_parts();
         let answer = match request::parse(&head.method, &head.uri) {
-            Ok(parsed) => self.dispatch(parsed, head.headers, body).await,
+            Ok(parsed) => {
+                let visitor = head.extensions.get::<Visitor>();
+                self.dispatch(parsed, head.headers, visitor, body).await
+            }
             Err(status) => Err(status),
         };
         answer.unwrap_or_else(|status| respond::failure(&status))
@@ -137,13 +141,14 @@ impl Api {
         &self,
         request: request::Request,
         headers: HeaderMap,
+        visitor: Option<&Visitor>,
         body: B,
     ) -> Result<Response<ResponseBody>, Status>
     where
         B: Body<Data = Bytes>,
     {
         match request.target {
-            Target::Health => return Ok(healthy()),
+            Target::Health(check) => return Ok(health(check, *self.store.writable().borrow())),
             Target::Version => return Ok(respond::json(StatusCode::OK, &discovery::version())),
             _ => {}
         }
@@ -151,6 +156,9 @@ impl Api {
             tracing::debug!(%why, "refused a request");
             Status::unauthorized()
         })?;
+        if let Some(visitor) = visitor {
+            visitor.vouch();
+        }
         let request::Request {
             method,
             target,
@@ -207,7 +215,7 @@ impl Api {
             Target::OpenApiV2 => Ok(openapi::version_2(headers)),
             Target::OpenApi(None) => Ok(kinds.documents().index(headers)),
             Target::OpenApi(Some(path)) => kinds.documents().one(&path),
-            Target::Health | Target::Version | Target::Resource(_) => {
+            Target::Health(_) | Target::Version | Target::Resource(_) => {
                 Err(Status::no_such_resource())
             }
         }
@@ -329,10 +337,13 @@ fn encode(call: &Call, reply: &Reply) -> Response<ResponseBody> {
     response
 }
 
-fn healthy() -> Response<ResponseBody> {
-    respond::bytes(
-        StatusCode::OK,
-        "text/plain; charset=utf-8",
-        Bytes::from_static(b"ok"),
-    )
+/// Answers a health check, in the words of a real server, whose etcd is our store.
+fn health(check: &str, writable: bool) -> Response<ResponseBody> {
+    let (code, text) = if writable {
+        (StatusCode::OK, "ok".to_owned())
+    } else {
+        let text = format!("[+]ping ok\n[-]etcd failed: reason withheld\n{check} check failed\n");
+        (StatusCode::INTERNAL_SERVER_ERROR, text)
+    };
+    respond::bytes(code, "text/plain; charset=utf-8", text.into())
 }

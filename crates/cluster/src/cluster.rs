@@ -9,6 +9,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -188,8 +189,7 @@ impl Cluster {
             .server_config(tls::names_of(address.ip()))?;
         let stop = shutdown.child_token();
         let _stop_if_abandoned = stop.clone().drop_guard();
-        let limits = serve::Limits::default();
-        let serving = serve::serve(listener, tls, self.service(), limits, stop.clone());
+        let serving = serve::serve_tls(listener, tls, self.service(), stop.clone());
         tokio::pin!(serving);
         tokio::select! {
             () = serving.as_mut() => return Ok(()),
@@ -197,6 +197,12 @@ impl Cluster {
         }
         serving.await;
         Ok(())
+    }
+
+    /// Follows whether writes reach the disk: false from a write that did not until it was seen that
+    /// they do again.
+    pub fn writable(&self) -> watch::Receiver<bool> {
+        self.parts.store.writable()
     }
 
     /// Returns the text of a kubeconfig for the API served at `address`: the administrator's.

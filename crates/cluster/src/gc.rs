@@ -143,14 +143,14 @@ impl Collector {
                 Ok(Next::Nothing) => {}
                 Ok(Next::Examine(keys)) => self.objects.extend(keys),
                 Err(refused) => {
-                    disk_refused |= matches!(refused, Refused::Storage(_));
+                    disk_refused |= matches!(refused, Refused::Storage(_) | Refused::TooLarge);
                     self.objects.insert(key);
                 }
             }
         }
         for (name, done) in looked_at {
             if let Err(refused) = done {
-                disk_refused |= matches!(refused, Refused::Storage(_));
+                disk_refused |= matches!(refused, Refused::Storage(_) | Refused::TooLarge);
                 self.concerned.insert(name);
             }
         }

@@ -44,7 +44,7 @@ mod protobuf;
 mod schema;
 mod secrets;
 mod selector;
-mod serve;
+pub mod serve;
 mod status;
 mod store;
 #[cfg(test)]
@@ -54,5 +54,5 @@ mod tls;
 pub use crate::admission::{Admission, Review, Verdict};
 pub use crate::api::{ApiService, ResponseBody};
 pub use crate::cluster::{Cluster, OpenError, Options, ServeError};
-pub use crate::serve::{BoxError, serve_tls};
+pub use crate::serve::serve_tls;
 pub use crate::tls::{Authority, Error as TlsError};

@@ -26,6 +26,8 @@ pub(crate) use error::{ErrorKind, FieldError};
 pub(crate) use node::{ListKind, Shape, Type, View};
 use node::{Node, NodeId};
 
+use crate::store::MAX_OBJECT_BYTES;
+
 /// The compiled schema of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Schema {
@@ -72,7 +74,8 @@ impl Schema {
     /// A null in a field that is not nullable gives way to the field's default, or is dropped.
     /// Filling twice changes nothing more.
     pub(crate) fn fill_defaults(&self, object: &mut Value) {
-        defaults::fill(self.root(), object);
+        let mut budget = defaults::Budget::new(MAX_OBJECT_BYTES);
+        defaults::fill(self.root(), object, &mut budget);
     }
 
     /// Drops the fields that the schema does not know and returns their paths, sorted.

@@ -20,13 +20,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch as watch_channel};
 use tokio::task::JoinHandle;
 
 pub(crate) use self::disk::Error;
 pub(crate) use self::object::{Collection, Event, EventKind, Key, Stored};
 pub(crate) use self::watch::Watch;
-pub(crate) use self::write::{Change, Expect, Refused, Write};
+pub(crate) use self::write::{Change, Expect, MAX_OBJECT_BYTES, Refused, Write};
 
 use self::disk::Disk;
 use self::state::State;
@@ -77,7 +77,19 @@ pub(crate) struct Store {
 /// What readers, watchers and the writer share.
 struct Shared {
     state: RwLock<State>,
+    /// Whether the last write reached the disk.
+    writable: watch_channel::Sender<bool>,
     writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Shared {
+    fn new(state: State) -> Self {
+        Self {
+            state: RwLock::new(state),
+            writable: watch_channel::Sender::new(true),
+            writer: Mutex::new(None),
+        }
+    }
 }
 
 /// What the writer is asked.
@@ -102,10 +114,7 @@ impl Store {
             disk.forget(floor).await?;
             state.forget(floor);
         }
-        let shared = Arc::new(Shared {
-            state: RwLock::new(state),
-            writer: Mutex::new(None),
-        });
+        let shared = Arc::new(Shared::new(state));
         let (requests, queue) = mpsc::channel(QUEUE);
         let writer = Writer::new(disk, Arc::clone(&shared), limits);
         *shared.writer.lock() = Some(tokio::spawn(writer.run(queue)));
@@ -209,6 +218,12 @@ impl Store {
 
 /// Writing
 impl Store {
+    /// Follows whether writes reach the disk: false from a write that did not until one that did.
+    /// Meanwhile the writer tries by itself.
+    pub(crate) fn writable(&self) -> watch_channel::Receiver<bool> {
+        self.shared.writable.subscribe()
+    }
+
     /// Makes one change. When this returns the change is on disk and visible to everyone.
     ///
     /// # Errors

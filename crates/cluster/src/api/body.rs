@@ -18,10 +18,6 @@ pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How much of a body over the limit is read and thrown away: many clients look for an answer only
-/// after they have sent everything. A body over this is cut off.
-const MAX_IGNORED_BYTES: usize = 8 * 1024 * 1024;
-
 /// The media types of objects, for messages.
 const OBJECT_TYPES: &str = "application/json, application/yaml";
 
@@ -34,14 +30,15 @@ pub(crate) struct Payload {
     pub(crate) bytes: Bytes,
 }
 
-/// Reads a body, giving up as soon as it is known to be over the limit.
+/// Reads a body, giving up as soon as it is known to be over the limit. Whoever serves sees to it
+/// that a client which still sends gets the answer.
 pub(crate) async fn read<B>(headers: &HeaderMap, body: B) -> Result<Payload, Status>
 where
     B: Body<Data = Bytes>,
 {
     let announced = headers.get(http::header::CONTENT_LENGTH);
     let announced = announced.and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY_BYTES + MAX_IGNORED_BYTES) {
+    if announced.is_some_and(|length| length > MAX_BODY_BYTES) {
         return Err(Status::too_large(MAX_BODY_BYTES));
     }
     let bytes = tokio::time::timeout(BODY_TIMEOUT, collect(body))
@@ -59,27 +56,17 @@ where
 {
     let mut body = std::pin::pin!(body);
     let mut collected = BytesMut::new();
-    let mut total = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Status::bad_request("the body of the request broke off"))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        total += data.len();
-        if total > MAX_BODY_BYTES + MAX_IGNORED_BYTES {
-            break;
+        if collected.len() + data.len() > MAX_BODY_BYTES {
+            return Err(Status::too_large(MAX_BODY_BYTES));
         }
-        if total <= MAX_BODY_BYTES {
-            collected.extend_from_slice(&data);
-        } else {
-            collected = BytesMut::new();
-        }
+        collected.extend_from_slice(&data);
     }
-    if total > MAX_BODY_BYTES {
-        Err(Status::too_large(MAX_BODY_BYTES))
-    } else {
-        Ok(collected.freeze())
-    }
+    Ok(collected.freeze())
 }
 
 fn media_type(headers: &HeaderMap) -> String {

@@ -182,6 +182,7 @@ pub(super) fn refusal(
             namespace,
         ),
         Refused::NamespaceTerminating => Status::namespace_terminating(subject, name, namespace),
+        Refused::TooLarge => Status::unclassified(refused.to_string()),
         Refused::Storage(_) => Status::internal(format!("Internal error occurred: {refused}")),
     }
 }

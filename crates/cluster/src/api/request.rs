@@ -25,8 +25,8 @@ pub(crate) struct Request {
 /// What a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// `/healthz`, `/livez` and `/readyz`.
-    Health,
+    /// `/healthz`, `/livez` and `/readyz`, by their names.
+    Health(&'static str),
     /// `/version`.
     Version,
     /// `/openapi/v2`.
@@ -107,7 +107,9 @@ fn decode_segment(segment: &str) -> Result<String, Status> {
 fn parse_target(segments: &[String]) -> Result<Target, Status> {
     let words: Vec<&str> = segments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["healthz" | "livez" | "readyz", ..] => Ok(Target::Health),
+        ["healthz", ..] => Ok(Target::Health("healthz")),
+        ["livez", ..] => Ok(Target::Health("livez")),
+        ["readyz", ..] => Ok(Target::Health("readyz")),
         ["version"] => Ok(Target::Version),
         ["openapi", "v2"] => Ok(Target::OpenApiV2),
         ["openapi", "v3"] => Ok(Target::OpenApi(None)),
@@ -228,7 +230,7 @@ mod tests {
             target("/apis/apps").unwrap(),
             Target::Group("apps".to_owned())
         );
-        assert_eq!(target("/readyz").unwrap(), Target::Health);
+        assert_eq!(target("/readyz").unwrap(), Target::Health("readyz"));
         assert_eq!(
             target("/openapi/v3/apis/apps/v1").unwrap(),
             Target::OpenApi(Some("apis/apps/v1".to_owned()))

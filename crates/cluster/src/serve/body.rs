@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::BoxError;
+use super::activity::UnderWay;
 
 /// The most bytes handed to the connection at a time, so that no answer sits whole in its buffers.
 const PIECE: usize = 64 << 10;
@@ -77,17 +78,19 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// A response body that goes out in pieces, is missed when it is not taken, and, if it is a stream
-/// without end, ends when the server stops.
+/// without end, ends when the server stops and it has nothing to say.
 pub(super) struct Answer<B> {
     body: Pin<Box<B>>,
     rest: Bytes,
     progress: Arc<Progress>,
     readers: Readers,
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    /// Its request is under way for as long as it is.
+    _under_way: UnderWay,
 }
 
 impl<B: Body> Answer<B> {
-    pub(super) fn new(body: B, readers: &Readers) -> Self {
+    pub(super) fn new(body: B, readers: &Readers, under_way: UnderWay) -> Self {
         let endless = body.size_hint().exact().is_none();
         let stop = endless.then(|| Box::pin(readers.shutdown.clone().cancelled_owned()));
         Self {
@@ -96,6 +99,17 @@ impl<B: Body> Answer<B> {
             progress: readers.add(),
             readers: readers.clone(),
             stop,
+            _under_way: under_way,
+        }
+    }
+}
+
+impl<B> Answer<B> {
+    /// Ends a stream that has nothing to say when the server stops.
+    fn poll_stop<T>(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        match &mut self.stop {
+            Some(stop) => stop.as_mut().poll(context).map(|()| None),
+            None => Poll::Pending,
         }
     }
 }
@@ -114,14 +128,10 @@ where
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         self.progress.0.store(0, Ordering::Relaxed);
         if self.rest.is_empty() {
-            let stopped = match &mut self.stop {
-                Some(stop) => stop.as_mut().poll(context).is_ready(),
-                None => false,
+            let Poll::Ready(next) = self.body.as_mut().poll_frame(context) else {
+                return self.poll_stop(context);
             };
-            if stopped {
-                return Poll::Ready(None);
-            }
-            match ready!(self.body.as_mut().poll_frame(context)) {
+            match next {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.rest = data,
                     Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
@@ -158,11 +168,16 @@ mod tests {
     use http_body_util::{BodyExt, Full, StreamBody};
 
     use super::*;
+    use crate::serve::activity::Activity;
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
     fn mk_readers() -> Readers {
         Readers::new(PATIENCE, CancellationToken::new())
+    }
+
+    fn mk_answer<B: Body>(body: B, readers: &Readers) -> Answer<B> {
+        Answer::new(body, readers, Activity::new().begin())
     }
 
     fn endless() -> impl Body<Data = Bytes, Error = BoxError> {
@@ -173,7 +188,7 @@ mod tests {
     async fn a_long_answer_goes_out_in_pieces_and_arrives_whole() {
         let text: Vec<u8> = (0..200_000_u32).map(|byte| byte.to_le_bytes()[0]).collect();
         let readers = mk_readers();
-        let mut answer = Answer::new(Full::new(Bytes::from(text.clone())), &readers);
+        let mut answer = mk_answer(Full::new(Bytes::from(text.clone())), &readers);
         assert_eq!(answer.size_hint().exact(), Some(200_000));
         let mut arrived = Vec::new();
         while let Some(frame) = answer.frame().await {
@@ -191,7 +206,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_is_not_taken_further_is_stalled() {
         let readers = mk_readers();
-        let mut answer = Answer::new(Full::new(Bytes::from(vec![0; 200_000])), &readers);
+        let mut answer = mk_answer(Full::new(Bytes::from(vec![0; 200_000])), &readers);
         let before = Instant::now();
         answer.frame().await.unwrap().unwrap();
         assert!(
@@ -210,7 +225,7 @@ mod tests {
     #[tokio::test]
     async fn a_watch_without_events_is_not_stalled() {
         let readers = mk_readers();
-        let mut answer = Answer::new(endless(), &readers);
+        let mut answer = mk_answer(endless(), &readers);
         assert!(futures::poll!(answer.frame()).is_pending());
         assert!(!readers.any_stalled(Instant::now() + PATIENCE * 10));
     }
@@ -218,8 +233,8 @@ mod tests {
     #[tokio::test]
     async fn shutdown_ends_a_stream_but_not_an_answer_of_known_length() {
         let readers = mk_readers();
-        let mut stream = Answer::new(endless(), &readers);
-        let mut list = Answer::new(Full::new(Bytes::from_static(b"[]")), &readers);
+        let mut stream = mk_answer(endless(), &readers);
+        let mut list = mk_answer(Full::new(Bytes::from_static(b"[]")), &readers);
         readers.shutdown.cancel();
         assert!(stream.frame().await.is_none());
         assert_eq!(
@@ -232,7 +247,7 @@ mod tests {
     async fn finished_answers_are_forgotten() {
         let readers = mk_readers();
         for _ in 0..10_000 {
-            drop(Answer::new(Full::new(Bytes::new()), &readers));
+            drop(mk_answer(Full::new(Bytes::new()), &readers));
         }
         assert!(
             readers.open.lock().capacity() < 64,

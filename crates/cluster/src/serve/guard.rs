@@ -1,4 +1,4 @@
-//! A stream whose writes must make progress.
+//! A stream whose writes must make progress, and which is closed so that the last answer arrives.
 
 use std::io;
 use std::pin::Pin;
@@ -8,23 +8,37 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Fails a write that the other side has not taken for a while.
+use super::activity::Activity;
+
+/// How much, and for how long, is read and thrown away after the last answer if the client still
+/// sends: closing at once would reset the connection, and the client would never see the answer.
+/// Many clients look for one only when they have sent everything.
+const MOST_IGNORED: usize = 64 << 20;
+const LINGER: Duration = Duration::from_secs(5);
+
+/// Fails a write that the other side has not taken for a while, and closes slowly on a client that
+/// still sends what nobody reads.
 pub(super) struct Guarded<T> {
     stream: T,
     patience: Duration,
-    /// Runs while a write is blocked.
+    activity: Activity,
+    /// Runs while a write is blocked, and while the connection is closing.
     blocked: Pin<Box<Sleep>>,
     is_blocked: bool,
+    /// How much is still ignored, once our side is closed.
+    ignored: Option<usize>,
 }
 
 impl<T> Guarded<T> {
-    /// Guards the writes of `stream`.
-    pub(super) fn new(stream: T, patience: Duration) -> Self {
+    /// Guards `stream`, on which this goes on.
+    pub(super) fn new(stream: T, patience: Duration, activity: Activity) -> Self {
         Self {
             stream,
             patience,
+            activity,
             blocked: Box::pin(sleep(patience)),
             is_blocked: false,
+            ignored: None,
         }
     }
 
@@ -50,6 +64,25 @@ impl<T> Guarded<T> {
     }
 }
 
+impl<T: AsyncRead + Unpin> Guarded<T> {
+    /// Reads and ignores what the client still sends, until it has seen that we are done.
+    fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut scratch = [0; 16 << 10];
+        while let Some(left) = self.ignored.filter(|left| *left > 0) {
+            if self.blocked.as_mut().poll(context).is_ready() {
+                break;
+            }
+            let mut buffer = ReadBuf::new(&mut scratch);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+            self.ignored = Some(left.saturating_sub(buffer.filled().len()));
+        }
+        Poll::Ready(())
+    }
+}
+
 impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -60,7 +93,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,8 +122,14 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.watch(context, shut)
+        if self.ignored.is_none() {
+            let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+            ready!(self.watch(context, shut))?;
+            let has_unread = self.activity.has_unread();
+            self.ignored = Some(if has_unread { MOST_IGNORED } else { 0 });
+            self.blocked.as_mut().reset(Instant::now() + LINGER);
+        }
+        self.poll_linger(context).map(Ok)
     }
 }
 
@@ -103,7 +142,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_that_nobody_takes_fails() {
         let (near, _far) = duplex(16);
-        let mut guarded = Guarded::new(near, Duration::from_millis(5));
+        let mut guarded = Guarded::new(near, Duration::from_millis(5), Activity::new());
         let error = guarded.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -111,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_that_is_taken_piece_by_piece_goes_through() {
         let (near, mut far) = duplex(16);
-        let mut guarded = Guarded::new(near, Duration::from_secs(60));
+        let mut guarded = Guarded::new(near, Duration::from_secs(60), Activity::new());
         let reader = tokio::spawn(async move {
             let mut taken = [0; 64];
             far.read_exact(&mut taken).await.unwrap();

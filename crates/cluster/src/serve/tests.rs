@@ -1,21 +1,28 @@
 //! The server and its less pleasant clients, over real sockets.
 
-use std::future::{Ready, ready};
+mod bodies;
+mod silent;
+
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::Stream;
+use futures::future::BoxFuture;
+use http::StatusCode;
+use http::header::AUTHORIZATION;
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -29,44 +36,71 @@ const AT_MOST: Duration = Duration::from_secs(30);
 fn impatient() -> Limits {
     let short = Duration::from_millis(200);
     Limits {
-        handshake: short,
-        headers: short,
+        greeting: short,
+        idle: short,
         send: short,
         ..Limits::default()
     }
 }
 
-/// Answers `/flood` with bytes without end, `/quiet` with a stream that says one word, and
-/// everything else with `hello`. It tells when a stream is dropped.
+/// Answers `/flood` with bytes without end, `/quiet` with a stream that says one word, `/read` when
+/// it has read the body, `/refuse` with 413, and everything else with `hello`. It tells when a stream is
+/// dropped and when it waits for a body. Whoever sends any `authorization` is known to it.
 #[derive(Clone)]
 struct Toy {
     dropped: mpsc::UnboundedSender<()>,
+    waiting: mpsc::UnboundedSender<()>,
 }
 
-impl Service<Request<Incoming>> for Toy {
+impl Service<Request<Arriving>> for Toy {
     type Response = Response<UnsyncBoxBody<Bytes, BoxError>>;
     type Error = Infallible;
-    type Future = Ready<Result<Self::Response, Infallible>>;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, request: Request<Arriving>) -> Self::Future {
+        let toy = self.clone();
+        Box::pin(async move { Ok(toy.answer(request).await) })
+    }
+}
+
+impl Toy {
+    async fn answer(&self, request: Request<Arriving>) -> Response<UnsyncBoxBody<Bytes, BoxError>> {
+        if request.headers().contains_key(AUTHORIZATION) {
+            let visitor = request.extensions().get::<Visitor>();
+            visitor.expect("every request has its visitor").vouch();
+        }
         let stream = |pieces: usize| Pieces {
             left: pieces,
             dropped: self.dropped.clone(),
         };
-        let body = match request.uri().path() {
-            "/flood" => StreamBody::new(stream(usize::MAX)).boxed_unsync(),
-            "/quiet" => StreamBody::new(stream(1)).boxed_unsync(),
-            _ => Full::new(Bytes::from_static(b"hello"))
-                .map_err(Into::into)
-                .boxed_unsync(),
+        let hello = || {
+            let text = Full::new(Bytes::from_static(b"hello"));
+            text.map_err(Into::into).boxed_unsync()
         };
-        ready(Ok(Response::new(body)))
+        match request.uri().path() {
+            "/flood" => Response::new(StreamBody::new(stream(usize::MAX)).boxed_unsync()),
+            "/quiet" => Response::new(StreamBody::new(stream(1)).boxed_unsync()),
+            "/read" => {
+                let _ = self.waiting.send(());
+                let _ = request.into_body().collect().await;
+                Response::new(hello())
+            }
+            "/refuse" => {
+                let mut refusal = Response::new(hello());
+                *refusal.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+                refusal
+            }
+            _ => Response::new(hello()),
+        }
     }
 }
+
+/// The length of a piece.
+const WORD: usize = 16 << 10;
 
 /// So many pieces, then silence.
 struct Pieces {
@@ -82,7 +116,7 @@ impl Stream for Pieces {
             return Poll::Pending;
         }
         self.left -= 1;
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'x'; 16 << 10])))))
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'x'; WORD])))))
     }
 }
 
@@ -99,10 +133,21 @@ struct Server {
     shutdown: CancellationToken,
     ended: JoinHandle<()>,
     dropped: mpsc::UnboundedReceiver<()>,
+    waiting: mpsc::UnboundedReceiver<()>,
 }
 
 impl Server {
+    /// Starts one with TLS.
     async fn start(limits: Limits, protocol: &[u8]) -> Self {
+        Self::start_any(limits, Some(protocol)).await
+    }
+
+    /// Starts one without.
+    async fn start_plain(limits: Limits) -> Self {
+        Self::start_any(limits, None).await
+    }
+
+    async fn start_any(limits: Limits, protocol: Option<&[u8]>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("pki")).unwrap();
         let authority = Arc::new(Authority::open(directory.path()).unwrap());
@@ -110,26 +155,32 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let tls = authority.server_config(names_of(address.ip())).unwrap();
         let (dropped, notices) = mpsc::unbounded_channel();
+        let (waiting, waits) = mpsc::unbounded_channel();
         let shutdown = CancellationToken::new();
         let ended = tokio::spawn(serve(
             listener,
-            tls,
-            Toy { dropped },
+            protocol.map(|_| tls),
+            Toy { dropped, waiting },
             limits,
             shutdown.clone(),
         ));
-        let connector = connector(authority.certificate(), protocol);
+        let connector = connector(authority.certificate(), protocol.unwrap_or_default());
         Self {
             address,
             connector,
             shutdown,
             ended,
             dropped: notices,
+            waiting: waits,
         }
     }
 
+    async fn connect_plain(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
     async fn connect(&self) -> TlsStream<TcpStream> {
-        let stream = TcpStream::connect(self.address).await.unwrap();
+        let stream = self.connect_plain().await;
         let name = ServerName::try_from("localhost").unwrap();
         self.connector.connect(name, stream).await.unwrap()
     }
@@ -167,8 +218,16 @@ fn get(path: &str) -> Request<Empty<Bytes>> {
         .unwrap()
 }
 
+/// Makes a request with a credential.
+fn get_known(path: &str) -> Request<Empty<Bytes>> {
+    let mut request = get(path);
+    let credential = "Bearer x".parse().unwrap();
+    request.headers_mut().insert(AUTHORIZATION, credential);
+    request
+}
+
 /// Reads until the server closes the connection, in whatever way.
-async fn until_closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
+async fn until_closed(mut stream: impl AsyncRead + Unpin) {
     let mut rest = Vec::new();
     let _ = soon(stream.read_to_end(&mut rest)).await;
 }
@@ -241,45 +300,11 @@ async fn a_quiet_stream_may_last() {
     assert!(server.dropped.try_recv().is_err(), "and so is its stream");
 }
 
-#[tokio::test]
-async fn a_client_that_says_nothing_is_dropped() {
-    let server = Server::start(impatient(), b"http/1.1").await;
-    until_closed(TcpStream::connect(server.address).await.unwrap()).await;
-}
-
-#[tokio::test]
-async fn a_client_that_does_not_finish_its_headers_is_dropped() {
-    let server = Server::start(impatient(), b"http/1.1").await;
-    let mut slow = server.connect().await;
-    slow.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n")
-        .await
-        .unwrap();
-    until_closed(slow).await;
-}
-
-#[tokio::test]
-async fn connections_over_the_limit_wait_for_room() {
-    let limits = Limits {
-        connections: 1,
-        ..Limits::default()
-    };
-    let server = Server::start(limits, b"http/1.1").await;
-    let first = server.connect().await;
-    let mut second = Box::pin(server.connect());
-    tokio::select! {
-        biased;
-        _ = &mut second => panic!("there is room for one only"),
-        // The first connection works all the while.
-        answer = ask(first) => assert_eq!(answer, "hello"),
-    }
-    soon(second).await;
-}
-
-/// Asks for `/` on a connection, and closes it.
-async fn ask(stream: TlsStream<TcpStream>) -> Bytes {
+/// Asks for `/` on a connection, with a credential, and closes it.
+async fn ask(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Bytes {
     let (mut requests, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     let connection = tokio::spawn(connection);
-    let answer = requests.send_request(get("/")).await.unwrap();
+    let answer = requests.send_request(get_known("/")).await.unwrap();
     let body = answer.collect().await.unwrap().to_bytes();
     connection.abort();
     body

@@ -177,6 +177,24 @@ impl Disk {
         Ok(())
     }
 
+    /// Writes so many bytes and takes them away again, to find out whether that works.
+    pub(super) async fn probe(&mut self, bytes: usize) -> Result<(), sqlx::Error> {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        transact(&mut self.connection, async |connection| {
+            sqlx::raw_sql("CREATE TABLE IF NOT EXISTS probe (body BLOB NOT NULL) STRICT")
+                .execute(&mut *connection)
+                .await?;
+            let insert = sqlx::query("INSERT INTO probe VALUES (zeroblob(?))").bind(bytes);
+            insert.execute(connection).await.map(drop)
+        })
+        .await?;
+        transact(&mut self.connection, async |connection| {
+            let dropped = sqlx::raw_sql("DROP TABLE probe").execute(connection).await;
+            dropped.map(drop)
+        })
+        .await
+    }
+
     /// Forgets the history up to and including `floor`.
     pub(super) async fn forget(&mut self, floor: u64) -> Result<(), Error> {
         let forgotten = self.append(&[], Some(floor)).await;

@@ -3,6 +3,7 @@
 mod child;
 mod crash;
 mod failure;
+mod large;
 mod laws;
 mod syncs;
 mod watching;

@@ -6,6 +6,13 @@ use serde_json::Value;
 
 use super::object::{Key, Stored};
 
+/// The most bytes of JSON text that an object may have; etcd's limit for a request.
+pub(crate) const MAX_OBJECT_BYTES: usize = 1_572_864;
+
+/// How much longer an object that is over the limit may become on its way out: deleting it writes
+/// the time, and who wrote it.
+const FAREWELL_BYTES: usize = 4096;
+
 /// One change to one object, computed from a state that was read before.
 #[derive(Debug)]
 pub(crate) struct Write {
@@ -54,7 +61,28 @@ pub(crate) enum Refused {
     /// The namespace is being deleted.
     #[error("the namespace is being deleted")]
     NamespaceTerminating,
+    /// The object's text is longer than [`MAX_OBJECT_BYTES`]. The words are etcd's, and a real API
+    /// server hands them on.
+    #[error("etcdserver: request is too large")]
+    TooLarge,
     /// The disk refused, or the store is closing.
     #[error("the change could not be stored: {0}")]
     Storage(Arc<str>),
+}
+
+/// Refuses a state that is over the limit. One that was over it before there was a limit may stay
+/// as large as it is, and may be deleted.
+pub(super) fn check_size(current: Option<&Stored>, new: &Stored) -> Result<(), Refused> {
+    let length = new.body.len();
+    if length <= MAX_OBJECT_BYTES {
+        return Ok(());
+    }
+    let leaving = !new.object()["metadata"]["deletionTimestamp"].is_null();
+    let known = current.map_or(0, |current| current.body.len());
+    let most = known + if leaving { FAREWELL_BYTES } else { 0 };
+    if known > MAX_OBJECT_BYTES && length <= most {
+        Ok(())
+    } else {
+        Err(Refused::TooLarge)
+    }
 }

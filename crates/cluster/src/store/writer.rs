@@ -2,15 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use super::disk::Disk;
 use super::object::{Collection, Event, EventKind, Key, Stored};
 use super::state::State;
-use super::write::{Change, Expect, Refused, Write};
+use super::write::{Change, Expect, Refused, Write, check_size};
 use super::{Limits, Request, Shared};
+
+/// How often it is tried whether the disk takes writes again, and with how many bytes at most.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+const PROBE_BYTES: usize = 1 << 20;
 
 /// The most writes, and about the most bytes, that are committed together.
 const BATCH_WRITES: usize = 256;
@@ -24,6 +30,8 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     limits: Limits,
     namespaces: Collection,
+    /// How many bytes the disk last refused, unless it has taken some since.
+    refused: Option<usize>,
 }
 
 /// Writes that are committed together.
@@ -43,6 +51,7 @@ impl Writer {
             shared,
             limits,
             namespaces: Collection::new("", "namespaces"),
+            refused: None,
         }
     }
 
@@ -51,7 +60,7 @@ impl Writer {
         let mut open = true;
         while open {
             let mut batch = Batch::default();
-            let mut next = queue.recv().await;
+            let mut next = self.next(&mut queue).await;
             loop {
                 match next {
                     Some(Request::Write(write, answer)) => self.admit(&mut batch, write, answer),
@@ -66,6 +75,30 @@ impl Writer {
             self.commit(batch).await;
         }
         self.disk.close().await;
+    }
+
+    /// Waits for the next request, and tries meanwhile whether the disk takes writes again if it did
+    /// not.
+    async fn next(&mut self, queue: &mut mpsc::Receiver<Request>) -> Option<Request> {
+        while let Some(bytes) = self.refused {
+            if let Ok(next) = timeout(PROBE_EVERY, queue.recv()).await {
+                return next;
+            }
+            match self.disk.probe(bytes).await {
+                Ok(()) => self.note(None),
+                Err(error) => tracing::debug!(%error, "the disk still refuses"),
+            }
+        }
+        queue.recv().await
+    }
+
+    /// Notes how many bytes the disk refused, or that it took some.
+    fn note(&mut self, refused: Option<usize>) {
+        self.refused = refused.map(|bytes| bytes.min(PROBE_BYTES));
+        self.shared.writable.send_if_modified(|writable| {
+            let before = std::mem::replace(writable, refused.is_none());
+            before != *writable
+        });
     }
 
     /// Decides about one write and, if it is to happen, adds its event to the batch.
@@ -84,8 +117,10 @@ impl Writer {
             let floor = self.shared.state.read().excess(&self.limits);
             if let Err(error) = self.disk.append(&batch.events, floor).await {
                 tracing::error!(%error, writes = batch.events.len(), "cannot store; refusing");
+                self.note(Some(batch.bytes));
                 return batch.refuse(&error.to_string());
             }
+            self.note(None);
             self.publish(&batch.events, floor);
         }
         for (answer, decided) in batch.answers {
@@ -189,6 +224,9 @@ fn decide(
         (Change::Remove(_), None) => return Err(Refused::Conflict { current: None }),
     };
     let stored = Arc::new(Stored::new(key, revision, object));
+    if kind != EventKind::Deleted {
+        check_size(current.as_deref(), &stored)?;
+    }
     Ok(Decision::Event(Event {
         kind,
         current: stored,

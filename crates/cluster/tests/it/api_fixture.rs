@@ -92,7 +92,12 @@ impl Embedded {
 
     /// Installs the Widget definition and waits until it is established.
     pub(crate) async fn install_widgets(&self) -> Result<()> {
-        let made = self.post(DEFINITIONS, &widget_definition()).await?;
+        self.install(&widget_definition()).await
+    }
+
+    /// Installs a definition of Widgets and waits until it is established.
+    pub(crate) async fn install(&self, definition: &Value) -> Result<()> {
+        let made = self.post(DEFINITIONS, definition).await?;
         anyhow::ensure!(
             made.code == 201,
             "the definition was refused: {}",

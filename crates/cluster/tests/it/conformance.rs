@@ -41,6 +41,7 @@ mod api_collecting;
 mod api_controllers;
 mod api_deleting;
 mod api_errors;
+mod api_large;
 mod api_leases;
 mod api_listing;
 mod api_protobuf;

@@ -11,4 +11,5 @@ mod bad_input;
 mod conformance;
 mod crash;
 mod kuttl_runner;
+mod large_objects;
 mod serve;

@@ -19,6 +19,9 @@ const STANDARD_FINALIZERS: [&str; 4] = [
     definition::CLEANUP_FINALIZER,
 ];
 
+/// The most bytes that the values of one ConfigMap or Secret may add up to.
+const MAX_DATA_BYTES: usize = 1 << 20;
+
 /// Completes a new object.
 pub(super) fn on_create(resource: &Resource, object: &mut Value) {
     match kind_of(resource) {
@@ -88,11 +91,14 @@ fn check_kind(resource: &Resource, old: Option<&Value>, object: &Value) -> Vec<F
         Kind::ConfigMap => {
             let mut errors = check_data(object, old, &["data", "binaryData"]);
             errors.extend(check_twins(object));
+            // The error is about the object as a whole, which Kubernetes writes like this.
+            errors.extend(check_data_size(object, old, "[]"));
             errors
         }
         Kind::Lease => check_lease(object),
         Kind::Secret => {
             let mut errors = check_data(object, old, &["data"]);
+            errors.extend(check_data_size(object, old, "data"));
             errors.extend(old.and_then(|old| changed(old, object, "type")));
             errors
         }
@@ -201,6 +207,36 @@ fn check_data(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Field
         }));
     }
     errors
+}
+
+/// Limits what all values of a ConfigMap or Secret add up to. One that has more from before there was
+/// a limit must not grow.
+fn check_data_size(object: &Value, old: Option<&Value>, path: &str) -> Option<FieldError> {
+    let size = data_size(object);
+    let most = old.map_or(0, data_size).max(MAX_DATA_BYTES);
+    (size > most).then(|| FieldError::too_long(path, MAX_DATA_BYTES as u64))
+}
+
+fn data_size(object: &Value) -> usize {
+    let is_secret = object["kind"] == "Secret";
+    let size = |field: &str, encoded: bool| -> usize {
+        let values = object[field].as_object().into_iter().flatten();
+        let lengths = values.map(|(_, value)| {
+            let text = value.as_str().unwrap_or_default();
+            if encoded {
+                decoded_len(text)
+            } else {
+                text.len()
+            }
+        });
+        lengths.sum()
+    };
+    size("data", is_secret) + size("binaryData", true)
+}
+
+/// Returns how many bytes a base64 text stands for.
+fn decoded_len(text: &str) -> usize {
+    text.trim_end_matches('=').len() * 3 / 4
 }
 
 /// A key has one value, be it text or bytes.

@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use super::*;
 use crate::store::Error;
 
-async fn connect(directory: &Path) -> SqliteConnection {
+pub(super) async fn connect(directory: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
         .filename(directory.join("cluster.db"))
         .connect()
@@ -108,6 +108,28 @@ async fn a_full_disk_refuses_and_loses_nothing() {
         .write(put(&mk_key("", "more"), Expect::Absent, 1))
         .await
         .expect("there is room again");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn hole_11_a_disk_that_refuses_is_told_and_tried_until_it_does_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), Limits::default()).await;
+    let mut writable = store.writable();
+    let mut other = connect(directory.path()).await;
+    sqlx::raw_sql(POISON).execute(&mut other).await.unwrap();
+    let refused = store
+        .write(put(&mk_key("", "poison"), Expect::Absent, 1))
+        .await;
+    assert!(matches!(refused, Err(Refused::Storage(_))), "{refused:?}");
+    assert!(!*writable.borrow_and_update(), "it is told at once");
+    // Nobody writes any more; the store tries by itself.
+    writable.wait_for(|writable| *writable).await.unwrap();
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'probe'")
+        .fetch_one(&mut other)
+        .await
+        .unwrap();
+    assert_eq!(tables, 0, "and leaves nothing behind");
     store.close().await;
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Weak;
 
-use parking_lot::{Mutex, RwLock};
-
 use super::*;
 use crate::store::Shared;
 use crate::store::state::State;
@@ -70,12 +68,9 @@ fn a_watcher_that_never_reads_holds_nothing_while_100_000_events_pass() {
         events: 100,
         bytes: 10 << 20,
     };
-    let state = RwLock::new(State::at(0));
-    state.write().ensure(&widgets());
-    let shared = Arc::new(Shared {
-        state,
-        writer: Mutex::new(None),
-    });
+    let mut state = State::at(0);
+    state.ensure(&widgets());
+    let shared = Arc::new(Shared::new(state));
     let mut silent = Watch::new(Arc::clone(&shared), Some(widgets()), None, 0);
     let mut everything: Vec<Weak<Stored>> = Vec::new();
     let mut previous = None;
@@ -122,10 +117,7 @@ fn history_keeps_texts_and_parses_only_what_is_new_or_asked_for() {
     assert_eq!(events, 1_000, "nothing was forgotten");
     assert!(parsed < 200, "{parsed} of {events} events are still parsed");
 
-    let shared = Arc::new(Shared {
-        state: RwLock::new(state),
-        writer: Mutex::new(None),
-    });
+    let shared = Arc::new(Shared::new(state));
     let mut late = Watch::new(shared, Some(widgets()), None, 0);
     let mut known = Contents::new();
     for event in drain(&mut late).unwrap() {
