@@ -15,11 +15,13 @@ mod leftovers;
 #[cfg(target_os = "linux")]
 mod listeners;
 mod log;
+mod pause;
 mod places;
 mod ports;
 mod process;
 #[cfg(target_os = "linux")]
 mod processes;
+mod shortage;
 mod slots;
 mod source;
 mod status;

@@ -15,7 +15,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -58,6 +58,8 @@ pub(crate) struct Launcher {
 pub(crate) enum Exit {
     Code(i32),
     Signal(i32),
+    /// Its keeper was killed, so nobody knows.
+    Lost,
 }
 
 impl fmt::Display for Exit {
@@ -65,6 +67,7 @@ impl fmt::Display for Exit {
         match self {
             Self::Code(code) => write!(f, "exit code {code}"),
             Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Lost => f.write_str("somebody killed the keeper of the command"),
         }
     }
 }
@@ -123,7 +126,7 @@ impl Launcher {
             .spawn(move || {
                 let exit = keeping.exited().unwrap_or_else(|| {
                     end_unkept(record.as_ref(), &run);
-                    Exit::Signal(Signal::KILL.as_raw())
+                    Exit::Lost
                 });
                 let _ = written.recv_timeout(OUTPUT_PATIENCE);
                 drop(record);
@@ -221,10 +224,7 @@ impl Child {
     /// Waits until the child and everything it started is gone and its output is on disk.
     pub(crate) async fn ended(&mut self) -> Exit {
         let ended = self.ended.wait_for(Option::is_some).await;
-        ended
-            .ok()
-            .and_then(|exit| *exit)
-            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+        ended.ok().and_then(|exit| *exit).unwrap_or(Exit::Lost)
     }
 
     /// Asks the group to end, and kills everything after `patience`.
@@ -413,8 +413,8 @@ mod tests {
         }
         let daemon = child.tail().text().trim().to_owned();
         let keeper = child.run().keeper();
-        rustix::process::kill_process(keeper, Signal::KILL).unwrap();
-        assert_eq!(child.ended().await, Exit::Signal(9));
+        rustix::process::kill_process(keeper, rustix::process::Signal::KILL).unwrap();
+        assert_eq!(child.ended().await, Exit::Lost);
         for pid in [daemon, child.pid().to_string()] {
             assert!(!is_running(&pid), "{pid} is still there");
         }

@@ -11,5 +11,6 @@ mod workers_git;
 mod workers_ports;
 mod workers_process;
 mod workers_restart;
+mod workers_retries;
 mod workers_task;
 mod world;

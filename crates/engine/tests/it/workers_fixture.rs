@@ -37,6 +37,14 @@ pub(crate) struct House {
 impl House {
     /// Opens the cluster on `data_dir`, installs the kinds and starts the workers.
     pub(crate) async fn open(data_dir: &Path) -> Self {
+        Self::open_with(data_dir, |_| {}).await
+    }
+
+    /// The same, with other options.
+    pub(crate) async fn open_with(
+        data_dir: &Path,
+        change: impl FnOnce(&mut workers::Options),
+    ) -> Self {
         let cluster = Cluster::open(pathline_cluster::Options::new(data_dir))
             .await
             .expect("the cluster opens");
@@ -51,6 +59,7 @@ impl House {
         };
         options.keeper = keeper();
         options.most_tasks = 3;
+        change(&mut options);
         let workers = tokio::spawn(workers::run(client.clone(), options, stop.clone()));
         Self {
             client,

@@ -44,7 +44,12 @@ pub fn keep() -> io::Result<()> {
     let leader = Leader::new(Mutex::new(Some(pid)));
     let told = leader.clone();
     let obey = move || obey(orders, &told);
-    thread::Builder::new().name("orders".into()).spawn(obey)?;
+    let obeyed = thread::Builder::new().name("orders".into()).spawn(obey);
+    if let Err(error) = obeyed {
+        let _ = kill_process_group(pid, Signal::KILL);
+        end_rest();
+        return refuse(&socket, &error);
+    }
     // A Pathline that is gone hears nothing; that is an order, and obeyed on the other thread.
     let _ = send(&socket, &Report::Started(pid.as_raw_nonzero().get()));
     let exit = wait_for(pid, &leader);

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::port::{self, PORT_TAKEN, Taken};
 use super::readiness::ReadinessWatch;
 use super::{Process, ProcessStatus, Running};
-use crate::workers::Restarts;
 use crate::workers::child::{Child, Exit, Launch};
 use crate::workers::command::environment;
 use crate::workers::context::Context;
+use crate::workers::pause::Pause;
 use crate::workers::source::WorkDir;
 use crate::workers::status::{READY, Reporter, Verdict, explain, now, set_condition};
 
@@ -241,58 +241,5 @@ impl Supervisor {
         let generation = self.process.metadata.generation;
         set_condition(&mut self.status.conditions, READY, generation, verdict);
         self.reporter.insist(&self.status, &self.stop).await;
-    }
-}
-
-/// How long to wait before the next start: longer every time, unless it ran well for a while.
-struct Pause {
-    first: Duration,
-    most: Duration,
-    stable_after: Duration,
-    next: Duration,
-}
-
-impl Pause {
-    fn new(restarts: &Restarts) -> Self {
-        let Restarts {
-            first_pause,
-            longest_pause,
-            stable_after,
-        } = *restarts;
-        Self {
-            first: first_pause,
-            most: longest_pause,
-            stable_after,
-            next: first_pause,
-        }
-    }
-
-    /// Tells whether what ran so long has not crashed at its start.
-    fn is_stable(&self, ran_for: Duration) -> bool {
-        ran_for >= self.stable_after
-    }
-
-    fn after(&mut self, ran_for: Duration) -> Duration {
-        if self.is_stable(ran_for) {
-            self.next = self.first;
-        }
-        let now = self.next;
-        self.next = (now * 2).min(self.most);
-        now
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_to_a_limit_and_start_over_after_a_stable_time() {
-        let mut pause = Pause::new(&Restarts::default());
-        let crash = Duration::from_millis(20);
-        let waits: Vec<_> = (0..8).map(|_| pause.after(crash).as_secs()).collect();
-        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(pause.after(Duration::from_secs(61)).as_secs(), 1);
-        assert_eq!(pause.after(crash).as_secs(), 2);
     }
 }

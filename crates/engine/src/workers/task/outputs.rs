@@ -30,6 +30,13 @@ pub(super) enum Error {
     Missing { name: String, path: String },
     #[error("output `{name}`: `{path}` is not text of at most {MOST_VALUE_BYTES} bytes")]
     NotText { name: String, path: String },
+    #[error("output `{name}`: cannot read `{path}`")]
+    Read {
+        name: String,
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("output `{name}`: cannot pack `{path}`")]
     Pack {
         name: String,
@@ -69,6 +76,11 @@ fn read(name: &str, files: &Path, path: &str) -> Result<String, Error> {
         .and_then(|file| file.take(MOST_VALUE_BYTES + 1).read_to_string(&mut text));
     match content {
         Ok(_) if text.len() as u64 <= MOST_VALUE_BYTES => Ok(text.trim().to_owned()),
+        Err(source) if source.kind() != std::io::ErrorKind::InvalidData => Err(Error::Read {
+            name: name.into(),
+            path: path.into(),
+            source,
+        }),
         _ => Err(Error::NotText {
             name: name.into(),
             path: path.into(),

@@ -1,10 +1,12 @@
 //! One run of a task.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube::ResourceExt;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::outputs::{self, collect};
@@ -12,6 +14,8 @@ use super::{SUCCEEDED, Task, TaskStatus};
 use crate::workers::child::{Child, Exit, Launch, StartError};
 use crate::workers::command::environment;
 use crate::workers::context::Context;
+use crate::workers::pause::Pause;
+use crate::workers::shortage::is_shortage;
 use crate::workers::source::{self, WorkDir};
 use crate::workers::status::{Reporter, Verdict, explain, now, set_condition};
 
@@ -43,6 +47,18 @@ impl Failure {
             Self::Output(_) => "OutputMissing",
         }
     }
+
+    /// Whether neither the command nor what was declared is to blame, so that the same may succeed later.
+    fn is_passing(&self) -> bool {
+        match self {
+            Self::Exited(exit) => *exit == Exit::Lost,
+            Self::TimedOut(_) => false,
+            Self::Start(StartError::Pathline(_)) | Self::Source(source::Error::Directory(_)) => {
+                true
+            }
+            Self::Start(_) | Self::Source(_) | Self::Output(_) => is_shortage(self),
+        }
+    }
 }
 
 /// What one run came to, apart from being interrupted.
@@ -62,76 +78,136 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// Runs the task and reports. A run that is stopped from outside reports nothing, so that it is
-/// done again.
+/// Runs the task and reports, and again after a failure that is not its own. A run that is stopped from
+/// outside reports nothing, so that it is done again.
 pub(super) async fn run(task: Arc<Task>, context: Arc<Context>, stop: CancellationToken) {
-    let mut reporter = Reporter::new(&context.client, &*task);
-    // What the cache had may be older than the last word of the run before this one.
-    let known = match reporter.current().await {
-        Ok(Some(current)) => current.status,
-        Ok(None) => return,
-        Err(_) => task.status.clone(),
-    };
-    let generation = task.metadata.generation;
-    let log = context.places.log(
-        "task",
-        &task.namespace().unwrap_or_default(),
-        &task.name_any(),
-        &generation.unwrap_or_default().to_string(),
-    );
-    let mut status = TaskStatus {
-        observed_generation: generation,
-        start_time: None,
-        completion_time: None,
-        exit_code: None,
-        log_tail: None,
-        log_path: Some(log.display().to_string()),
-        ..known.unwrap_or_default()
-    };
-    let _turn = match context.turns.clone().try_acquire_owned() {
-        Ok(turn) => turn,
-        Err(_) => {
-            let waiting = Verdict::unknown("Waiting", "other tasks run");
-            set_condition(&mut status.conditions, SUCCEEDED, generation, waiting);
-            reporter.insist(&status, &stop).await;
-            tokio::select! {
-                turn = context.turns.clone().acquire_owned() => turn.expect("nobody closes it"),
-                () = stop.cancelled() => return,
-            }
-        }
-    };
-    status.start_time = Some(now());
-    let running = Verdict::unknown("Running", "the command runs");
-    set_condition(&mut status.conditions, SUCCEEDED, generation, running);
-    reporter.insist(&status, &stop).await;
-
-    let Some(outcome) = execute(&task, &context, log, &stop).await else {
+    let mut pause = Pause::new(&context.options.restarts);
+    let Some(mut run) = Run::prepare(task, context, stop).await else {
         return;
     };
-    status.completion_time = Some(now());
-    status.log_tail = outcome.log_tail.filter(|text| !text.is_empty());
-    status.exit_code = outcome.exit.and_then(|exit| match exit {
-        Exit::Code(code) => Some(code),
-        Exit::Signal(_) => None,
-    });
-    let verdict = match outcome.result {
-        Ok(outputs) => {
-            status.succeeded_generation = generation;
-            status.source = task.spec.source.clone();
-            status.outputs = outputs;
-            Verdict::yes("Succeeded", "the command succeeded")
+    while let Some(outcome) = run.once().await {
+        match &outcome.result {
+            Err(failure) if failure.is_passing() => {
+                let wait = pause.after(Duration::ZERO);
+                if run.put_off(failure, wait).await.is_none() {
+                    return;
+                }
+            }
+            _ => return run.finish(outcome).await,
         }
-        Err(failure) => Verdict::no(failure.reason(), explain(&failure)),
-    };
-    set_condition(&mut status.conditions, SUCCEEDED, generation, verdict);
-    reporter.insist(&status, &stop).await;
+    }
+}
+
+/// One generation of a task.
+struct Run {
+    task: Arc<Task>,
+    context: Arc<Context>,
+    stop: CancellationToken,
+    reporter: Reporter<Task>,
+    status: TaskStatus,
+    log: PathBuf,
+}
+
+impl Run {
+    /// Returns nothing when the task was deleted.
+    async fn prepare(
+        task: Arc<Task>,
+        context: Arc<Context>,
+        stop: CancellationToken,
+    ) -> Option<Self> {
+        let mut reporter = Reporter::new(&context.client, &*task);
+        // What the cache had may be older than the last word of the run before this one.
+        let known = match reporter.current().await {
+            Ok(current) => current?.status,
+            Err(_) => task.status.clone(),
+        };
+        let generation = task.metadata.generation;
+        let log = context.places.log(
+            "task",
+            &task.namespace().unwrap_or_default(),
+            &task.name_any(),
+            &generation.unwrap_or_default().to_string(),
+        );
+        let status = TaskStatus {
+            observed_generation: generation,
+            start_time: None,
+            completion_time: None,
+            exit_code: None,
+            log_tail: None,
+            log_path: Some(log.display().to_string()),
+            ..known.unwrap_or_default()
+        };
+        Some(Self {
+            task,
+            context,
+            stop,
+            reporter,
+            status,
+            log,
+        })
+    }
+
+    /// Runs the command when it is its turn; nothing when it was interrupted.
+    async fn once(&mut self) -> Option<Outcome> {
+        let _turn = self.turn().await?;
+        self.status.start_time = Some(now());
+        self.say(Verdict::unknown("Running", "the command runs"))
+            .await;
+        execute(&self.task, &self.context, self.log.clone(), &self.stop).await
+    }
+
+    async fn turn(&mut self) -> Option<OwnedSemaphorePermit> {
+        let turns = self.context.turns.clone();
+        if let Ok(turn) = turns.clone().try_acquire_owned() {
+            return Some(turn);
+        }
+        self.say(Verdict::unknown("Waiting", "other tasks run"))
+            .await;
+        tokio::select! {
+            turn = turns.acquire_owned() => Some(turn.expect("nobody closes it")),
+            () = self.stop.cancelled() => None,
+        }
+    }
+
+    /// Says why it is tried again, and waits until then; nothing when it was interrupted.
+    async fn put_off(&mut self, failure: &Failure, wait: Duration) -> Option<()> {
+        let message = format!("{}; trying again after {wait:?}", explain(failure));
+        self.say(Verdict::unknown("Retrying", message)).await;
+        let pause = tokio::time::sleep(wait);
+        self.stop.run_until_cancelled(pause).await
+    }
+
+    async fn finish(&mut self, outcome: Outcome) {
+        self.status.completion_time = Some(now());
+        self.status.log_tail = outcome.log_tail.filter(|text| !text.is_empty());
+        self.status.exit_code = outcome.exit.and_then(|exit| match exit {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) | Exit::Lost => None,
+        });
+        let verdict = match outcome.result {
+            Ok(outputs) => {
+                self.status.succeeded_generation = self.task.metadata.generation;
+                self.status.source = self.task.spec.source.clone();
+                self.status.outputs = outputs;
+                Verdict::yes("Succeeded", "the command succeeded")
+            }
+            Err(failure) => Verdict::no(failure.reason(), explain(&failure)),
+        };
+        self.say(verdict).await;
+    }
+
+    async fn say(&mut self, verdict: Verdict) {
+        let generation = self.task.metadata.generation;
+        set_condition(&mut self.status.conditions, SUCCEEDED, generation, verdict);
+        self.reporter.insist(&self.status, &self.stop).await;
+    }
 }
 
 /// Runs the command; nothing when it was interrupted.
 async fn execute(
     task: &Task,
     context: &Context,
-    log: std::path::PathBuf,
+    log: PathBuf,
     stop: &CancellationToken,
 ) -> Option<Outcome> {
     let spec = &task.spec;
