@@ -239,8 +239,10 @@ impl<'a> Judge<'a> {
         let reported = self.tracing.reported(snapshot);
         let seen = reported.is_some() && reported == snapshot.generation;
         let seen = seen && record.generation == snapshot.generation && snapshot.health.is_good();
-        let mut ruled = record.inputs.keys();
-        let shown = ruled.all(|it| !self.tracing.rules.contains(it) || snapshot.matches(it));
+        // Rules compare with the last apply, which may have another value than this one.
+        let shown = record.inputs.iter().all(|(origin, input)| {
+            !self.tracing.rules.contains(origin) || self.rule(origin, input, snapshot).is_some()
+        });
         let seen = seen && shown;
         self.clauses.holds(Clause::RuleDated, seen)
     }
@@ -300,6 +302,20 @@ impl<'a> Judge<'a> {
             Health::False | Health::Unknown => self.clauses.is_dropped(Clause::Healthy),
         };
         heard && holds(Clause::Observed, equal) && healthy
+    }
+
+    /// Tells whether an object that can be believed says that it is not done with its generation. Its
+    /// work on earlier ones may end late, whichever of them it says it has observed.
+    pub(crate) fn is_at_work(self, snapshot: &Snapshot) -> bool {
+        let observed = self.vouched(snapshot);
+        let is_behind = observed != snapshot.generation;
+        observed.is_some()
+            && match snapshot.health {
+                Health::True => is_behind,
+                Health::False | Health::Unknown => true,
+                // It never says when it is done.
+                Health::Presumed => false,
+            }
     }
 
     /// Returns the observed generation that can be believed to speak about outputs.

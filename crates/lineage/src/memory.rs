@@ -138,6 +138,7 @@ impl Memory {
         }
         self.emits |= snapshot.output.is_some();
         let mut judgement = judge.judge(snapshot).unwrap_or_default();
+        let at_work = judge.is_at_work(snapshot);
         if immutable {
             let kept = self.has_better_run(snapshot, &judgement);
             return !kept && self.adopt(resource, snapshot, judgement);
@@ -160,6 +161,10 @@ impl Memory {
             let before = before.filter(|it| it.generation <= since).last();
             let before = before.map_or(0, |it| it.number);
             judgement.record = judgement.record.min(before);
+        }
+        if at_work && !judgement.is_proof() {
+            // It may be of any apply since the one that was got to.
+            judgement.record = judgement.record.min(self.reached);
         }
         self.adopt(resource, snapshot, judgement)
     }

@@ -260,7 +260,7 @@ impl World {
             health: object.status.health,
             held: self.annotated.then_some(held),
             matched: Some(matched.map(|(origin, _)| origin.clone()).collect()),
-            failed: object.status.failed.clone().filter(|_| object.has_failed()),
+            failed: object.status.failed.clone(),
             inputs_id: self.annotated.then(|| object.inputs_id.clone()),
             earlier: if self.annotated {
                 object.earlier.clone()

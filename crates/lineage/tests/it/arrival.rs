@@ -118,6 +118,31 @@ fn diamond_is_mixed_until_both_sides_come_from_one_artifact() {
     assert_eq!(inputs(&run(&path, &steps)), ["param:rev=2 arrived"]);
 }
 
+/// A build of the value in between ends late, while the object says that it works on the last apply.
+#[test]
+fn point_4_late_work_of_a_producer_is_about_to_go_down_the_path() {
+    let path = [
+        resource("build", "declared", &[], &["param:debug"]),
+        resource("deploy", "declared", &["build"], &[]),
+    ];
+    let mut steps = vec![
+        owner(debug("on")),
+        applied("build", 1, debug("on")),
+        done("build", 1, json!({"image": "i1"})),
+        applied("deploy", 1, json!({"build": "i1"})),
+        done("deploy", 1, json!({})),
+        owner(debug("off")),
+        applied("build", 2, debug("off")),
+        owner(debug("on")),
+        applied("build", 3, debug("on")),
+        json!({"seen": {"resource": "build", "uid": "build", "generation": 3, "observed": 3,
+                        "healthy": null, "outputs": {"image": "late"}}}),
+    ];
+    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=on"]);
+    steps.push(done("build", 3, json!({"image": "i1"})));
+    assert_eq!(inputs(&run(&path, &steps)), ["param:debug=on arrived"]);
+}
+
 #[test]
 fn param_that_is_read_twice_is_mixed_while_its_two_ways_differ() {
     let path = [

@@ -71,6 +71,21 @@ fn point_4_what_is_shown_without_proof_does_not_say_how_far_an_object_is() {
     assert_eq!(told(&steps), ["param:rev=A"]);
 }
 
+/// Rules compare with the last apply, so a late state that matches speaks of that one's values, whatever
+/// generation it has.
+#[test]
+fn point_4_late_state_that_matches_has_not_got_to_the_value_in_between() {
+    let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 3));
+    let first = [seen(1, Some(1), true)];
+    let late = [seen(2, Some(2), true)];
+    let unseen = [seen(3, Some(2), true)];
+    let steps: [&[Value]; 6] = [&a, &first, &b, &back, &late, &unseen];
+    assert_eq!(told(&steps), ["param:rev=A"]);
+    let observed = [seen(3, Some(3), true)];
+    let steps: [&[Value]; 7] = [&a, &first, &b, &back, &late, &unseen, &observed];
+    assert_eq!(told(&steps), ["param:rev=A arrived"]);
+}
+
 #[test]
 fn point_4_generation_of_somebody_else_does_not_say_how_far_an_object_is() {
     let (a, b, back) = (deploy("A", 1), deploy("B", 2), deploy("A", 6));
