@@ -114,6 +114,21 @@ const BUSY: [&str; 2] = ["5", "6"];
 /// The result of SQLite that tells of a full disk, and PostgreSQL's classes for it.
 const FULL: [&str; 2] = ["13", "53100"];
 
+/// The results of SQLite that tell of a disk which can't be written to: read-only, I/O error, and a
+/// file that can't be opened.
+const DISK: [u32; 3] = [8, 10, 14];
+
+/// Returns whether it is a result of SQLite; the codes of PostgreSQL have five characters.
+fn is_of_sqlite(code: &str) -> bool {
+    code.len() < 5
+}
+
+/// Returns the plain result of SQLite, which extended ones hold in their lowest byte.
+fn plain(code: &str) -> Option<u32> {
+    let number = code.parse::<u32>().ok().filter(|_| is_of_sqlite(code));
+    number.map(|number| number & 0xff)
+}
+
 impl Error {
     /// Tells whether a later call may succeed without anybody changing anything in Pathline.
     pub fn is_temporary(&self) -> bool {
@@ -121,6 +136,15 @@ impl Error {
             self,
             Self::Unreachable { .. } | Self::Full { .. } | Self::Busy { .. }
         )
+    }
+
+    /// Tells whether the disk does not take what is written, be it full, broken or read-only.
+    pub(crate) fn is_of_the_disk(&self) -> bool {
+        let Self::Refused { source, .. } = self else {
+            return matches!(self, Self::Full { .. });
+        };
+        let code = source.as_database_error().and_then(|error| error.code());
+        code.is_some_and(|code| plain(&code).is_some_and(|plain| DISK.contains(&plain)))
     }
 
     /// Says what an error of the database means.
@@ -149,12 +173,8 @@ impl Error {
     }
 
     fn of_code(place: Arc<str>, code: &str, source: sqlx::Error) -> Self {
-        // SQLite's extended results hold the plain one in their lowest byte.
-        let plain = code
-            .parse::<u32>()
-            .map(|number| (number & 0xff).to_string());
-        let is_sqlite = code.len() < 5;
-        let plain = plain.ok().filter(|_| is_sqlite);
+        let is_sqlite = is_of_sqlite(code);
+        let plain = plain(code).map(|plain| plain.to_string());
         let is = |codes: &[&str]| codes.contains(&plain.as_deref().unwrap_or(code));
         if is(&FULL) {
             return Self::Full { place };

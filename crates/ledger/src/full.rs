@@ -67,7 +67,10 @@ async fn full_ledger_refuses_keeps_what_it_acknowledged_and_goes_on_when_there_i
         let changes = ledger.changes(0, 1000).await.unwrap();
         assert_eq!(changes.len(), acknowledged);
     }
+    assert!(!*ledger.writable().borrow(), "it says that it is full");
     limit("pragma max_page_count = 4294967294").await;
+    let mut writable = ledger.writable();
+    writable.wait_for(|it| *it).await.expect("it notices");
     record(&ledger, acknowledged).await.unwrap();
     assert!(
         other

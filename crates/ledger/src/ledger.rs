@@ -26,6 +26,7 @@ struct Shared {
     database: Database,
     writer: Mutex<Option<Writer>>,
     nudge: watch::Sender<()>,
+    writable: watch::Sender<bool>,
     followers: Arc<Followers>,
     crier: AbortHandle,
 }
@@ -48,12 +49,19 @@ impl Ledger {
         let crier = Crier::new(database.clone(), Arc::clone(&followers)).await?;
         let crier = tokio::spawn(crier.run(nudge.subscribe()));
         let (queue, jobs) = mpsc::channel(writer::QUEUE);
-        let task = tokio::spawn(writer::run(database.clone(), jobs, nudge.clone()));
+        let writable = watch::Sender::new(true);
+        let task = tokio::spawn(writer::run(
+            database.clone(),
+            jobs,
+            nudge.clone(),
+            writable.clone(),
+        ));
         Ok(Self {
             shared: Arc::new(Shared {
                 database,
                 writer: Mutex::new(Some(Writer { queue, task })),
                 nudge,
+                writable,
                 followers,
                 crier: crier.abort_handle(),
             }),
@@ -103,6 +111,13 @@ impl Ledger {
     pub async fn gone(&self, owner: &OwnerRef, time: Timestamp) -> Result<(), Error> {
         let owner = owner.clone();
         self.write(Work::Gone(Departure { owner, time })).await
+    }
+
+    /// Follows whether what is recorded reaches the disk: false from a change that did not, because
+    /// the disk is full or broken, until it was seen that it works again. A database that does not
+    /// answer is no reason.
+    pub fn writable(&self) -> watch::Receiver<bool> {
+        self.shared.writable.subscribe()
     }
 
     pub(crate) async fn write(&self, work: Work) -> Result<(), Error> {

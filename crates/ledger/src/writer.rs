@@ -11,14 +11,17 @@ mod owners;
 mod prepared;
 mod record;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use pathline_lineage::Artifact;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 
 pub(crate) use self::prepared::{Departure, Prepared};
 
 use crate::crossings::Crossing;
-use crate::database::Database;
+use crate::database::{Database, sql};
 use crate::error::Error;
 
 /// How many changes may wait; more wait for room.
@@ -26,6 +29,10 @@ pub(crate) const QUEUE: usize = 1024;
 /// The most changes, and about the most bytes of tracks, that are committed together.
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 8 << 20;
+
+/// How often it is tried whether the disk takes writes again, and with how much.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+const PROBE_BYTES: usize = 64 << 10;
 
 /// What is to be written.
 pub(crate) enum Work {
@@ -40,13 +47,15 @@ pub(crate) struct Job {
     pub(crate) answer: oneshot::Sender<Result<(), Error>>,
 }
 
-/// Serves the queue until every handle of it is gone, and rings `nudge` after each commit.
+/// Serves the queue until every handle of it is gone, and rings `nudge` after each commit. `writable`
+/// says whether the disk takes what is written; while it does not, that is tried now and then.
 pub(crate) async fn run(
     database: Database,
     mut queue: mpsc::Receiver<Job>,
     nudge: watch::Sender<()>,
+    writable: watch::Sender<bool>,
 ) {
-    while let Some(first) = queue.recv().await {
+    while let Some(first) = next(&database, &mut queue, &writable).await {
         let mut bytes = first.work.bytes();
         let mut batch = vec![first];
         while batch.len() < BATCH
@@ -56,14 +65,56 @@ pub(crate) async fn run(
             bytes += next.work.bytes();
             batch.push(next);
         }
-        commit(&database, batch).await;
+        commit(&database, batch, &writable).await;
         nudge.send_replace(());
     }
 }
 
+/// Waits for the next job, and tries meanwhile whether the disk takes writes again if it did not.
+async fn next(
+    database: &Database,
+    queue: &mut mpsc::Receiver<Job>,
+    writable: &watch::Sender<bool>,
+) -> Option<Job> {
+    while !*writable.borrow() {
+        if let Ok(next) = timeout(PROBE_EVERY, queue.recv()).await {
+            return next;
+        }
+        note(writable, &probe(database).await);
+    }
+    queue.recv().await
+}
+
+/// Notes what a write tells about the disk.
+fn note(writable: &watch::Sender<bool>, outcome: &Result<(), Error>) {
+    let now = match outcome {
+        Ok(()) => true,
+        Err(error) if error.is_of_the_disk() => false,
+        Err(_) => return,
+    };
+    writable.send_if_modified(|writable| std::mem::replace(writable, now) != now);
+}
+
+/// Writes something and takes it away again.
+async fn probe(database: &Database) -> Result<(), Error> {
+    let mut session = database.writer().await?;
+    session
+        .transact(async |session| {
+            session
+                .run(sql("create table if not exists probe (body text not null)"))
+                .await?;
+            let insert = sql("insert into probe values ($1)").bind(&" ".repeat(PROBE_BYTES));
+            session.run(insert).await.map(drop)
+        })
+        .await?;
+    session
+        .transact(async |session| session.run(sql("drop table probe")).await.map(drop))
+        .await
+}
+
 /// Writes a batch in one transaction. If that fails for one of them, each gets a transaction of its
 /// own, so that no change fails for another one's sake.
-async fn commit(database: &Database, batch: Vec<Job>) {
+async fn commit(database: &Database, batch: Vec<Job>, writable: &watch::Sender<bool>) {
     let all: Vec<&Work> = batch.iter().map(|job| &job.work).collect();
     let together = write(database, &all).await;
     let retry = batch.len() > 1 && matches!(&together, Err(error) if !error.is_temporary());
@@ -72,6 +123,7 @@ async fn commit(database: &Database, batch: Vec<Job>) {
             true => write(database, &[&job.work]).await,
             false => together.clone(),
         };
+        note(writable, &outcome);
         // Nobody listens if the caller has gone away.
         let _ = job.answer.send(outcome);
     }
