@@ -40,6 +40,7 @@ use kube::Client;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_ledger::Ledger;
 use pathline_remote::git::Git;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +84,9 @@ pub struct Options {
     pub ledger: Ledger,
     /// How several engines on one cluster agree on who acts; none is needed if there is only one.
     pub election: Option<Election>,
+    /// Becomes true when the workers are prepared: what an earlier run left behind has ended, and
+    /// they begin to work.
+    pub prepared: watch::Sender<bool>,
 }
 
 impl Options {
@@ -96,6 +100,7 @@ impl Options {
             ytt: None,
             ledger,
             election: None,
+            prepared: watch::Sender::new(false),
         }
     }
 }
@@ -155,6 +160,7 @@ async fn act(
         let options = workers::Options {
             keeper: options.keeper.clone(),
             kinds,
+            prepared: options.prepared.clone(),
             ..workers::Options::new(options.data_dir.clone())
         };
         let running = workers::run(connection.client().clone(), options, stop.clone());

@@ -36,7 +36,7 @@ use std::time::Duration;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, CustomResourceExt};
 use pathline_remote::git::Git;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use command::Variable;
@@ -160,6 +160,8 @@ pub struct Options {
     pub restarts: Restarts,
     /// How many tasks may run at a time; the others wait.
     pub most_tasks: usize,
+    /// Becomes true when the workers are prepared and begin to work.
+    pub prepared: watch::Sender<bool>,
 }
 
 impl Options {
@@ -173,6 +175,7 @@ impl Options {
             keeper: Keeper::default(),
             restarts: Restarts::default(),
             most_tasks: 8,
+            prepared: watch::Sender::new(false),
         }
     }
 }
@@ -211,6 +214,7 @@ pub async fn run(
         options,
     });
     let kinds = context.options.kinds;
+    context.options.prepared.send_replace(true);
     tokio::join!(
         serve_git_repositories(&context, &shutdown),
         serve_if(
