@@ -3,9 +3,11 @@
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use crate::bounds::LARGEST_BODY;
 use crate::refusal::Refusal;
 
 /// The query of a request. Parameters that nobody reads are mistakes.
@@ -41,18 +43,30 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        if announced(&request).is_some_and(|length| length > LARGEST_BODY) {
+            return Err(too_large());
+        }
         let read = axum::Json::from_request(request, state).await;
         read.map(|body| Self(body.0))
             .map_err(|rejection| refuse_body(&rejection))
     }
 }
 
+/// Returns how long the body says to be.
+fn announced(request: &Request) -> Option<usize> {
+    let length = request.headers().get(CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
+fn too_large() -> Refusal {
+    let message = format!("the body of a request has at most {LARGEST_BODY} bytes");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+}
+
 fn refuse_body(rejection: &JsonRejection) -> Refusal {
     let message = rejection.body_text();
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => {
             Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
                 .with_hint("send `Content-Type: application/json`")

@@ -1,6 +1,6 @@
 //! Is the process alive, and are its parts up?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::Json;
@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use parking_lot::RwLock;
 use serde::Serialize;
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::Doors;
@@ -16,13 +17,13 @@ use crate::Doors;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// The memory is open.
+    /// The memory is open, and what is recorded reaches its disk.
     Ledger,
-    /// The store is open and the Kubernetes API answers.
+    /// The store is open and can be written to, and the Kubernetes API answers.
     Cluster,
     /// The kinds Pathline works with are installed.
     Crds,
-    /// The loops that reconcile owners run.
+    /// The loops that reconcile owners run, and the workers are prepared.
     Engine,
 }
 
@@ -33,27 +34,44 @@ impl Part {
 /// Remembers which parts are up; a cheap handle, all clones see the same.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness {
-    ready: Arc<RwLock<BTreeSet<Part>>>,
+    parts: Arc<RwLock<Parts>>,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    ready: BTreeSet<Part>,
+    /// What some parts say of themselves.
+    working: BTreeMap<Part, watch::Receiver<bool>>,
+}
+
+impl Parts {
+    fn is_ready(&self, part: Part) -> bool {
+        let working = self.working.get(&part);
+        self.ready.contains(&part) && working.is_none_or(|working| *working.borrow())
+    }
 }
 
 impl Readiness {
     /// Records that the part is up.
     pub fn mark_ready(&self, part: Part) {
-        self.ready.write().insert(part);
+        self.parts.write().ready.insert(part);
+    }
+
+    /// Follows whether a part can work: while it can't it is not ready, although it is up.
+    pub fn follow(&self, part: Part, working: watch::Receiver<bool>) {
+        self.parts.write().working.insert(part, working);
     }
 
     /// Records that the part is down, be it for good or while it stops.
     pub fn mark_down(&self, part: Part) {
-        self.ready.write().remove(&part);
+        self.parts.write().ready.remove(&part);
     }
 
-    /// Returns the parts that are not up, in the order in which they start.
+    /// Returns the parts that are not ready, in the order in which they start.
     pub fn missing(&self) -> Vec<Part> {
-        let ready = self.ready.read();
-        Part::ALL
-            .into_iter()
-            .filter(|part| !ready.contains(part))
-            .collect()
+        let parts = self.parts.read();
+        let missing = Part::ALL.into_iter().filter(|part| !parts.is_ready(*part));
+        missing.collect()
     }
 }
 
@@ -78,7 +96,8 @@ pub(crate) async fn healthz() -> &'static str {
 
 /// Say whether all parts are up
 ///
-/// Ready means that the cluster, the ledger and the engine do their work.
+/// Ready means that the cluster, the ledger and the engine do their work. A cluster or ledger whose
+/// disk takes no writes is not ready until it does again, which is found out by itself.
 #[utoipa::path(
     get, path = "/readyz", tag = "health",
     responses(

@@ -11,15 +11,12 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, LARGEST_BODY};
 use crate::refusal::Refusal;
 use crate::{
     Doors, artifacts, auth, bounds, concern, health, metrics, objects, openapi, owners, requests,
     stream, tokens, wait,
 };
-
-/// No request needs more than this.
-const LARGEST_BODY: usize = 16 * 1024;
 
 /// Returns the router with every path Pathline answers.
 pub fn app(doors: Doors) -> Router {

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::Timestamp;
+use pathline_cluster::serve::Visitor;
 use pathline_ledger::{Ledger, Scope, Token, TokenHash};
 
 use super::Secret;
@@ -25,17 +26,26 @@ pub(crate) async fn require(
     next: Next,
 ) -> Result<Response, Refusal> {
     // In a box of its own, for the request may stay long after that.
-    let caller = Box::pin(admit(&doors, request.headers(), needed)).await?;
+    let visitor = request.extensions().get::<Visitor>();
+    let caller = Box::pin(admit(&doors, request.headers(), visitor, needed)).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 
 /// Finds out who asks, and whether they may.
-async fn admit(doors: &Doors, headers: &HeaderMap, needed: Scope) -> Result<Caller, Refusal> {
+async fn admit(
+    doors: &Doors,
+    headers: &HeaderMap,
+    visitor: Option<&Visitor>,
+    needed: Scope,
+) -> Result<Caller, Refusal> {
     let hash = bearer(headers)?.hash();
     let ledger = doors.ledger()?;
     let now = Timestamp::now();
     let token = current(ledger, &hash, now).await?;
+    if let Some(visitor) = visitor {
+        visitor.vouch();
+    }
     if token.scope < needed {
         return Err(Refusal::forbidden(&token.name, token.scope, needed));
     }

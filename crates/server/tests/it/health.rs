@@ -1,6 +1,7 @@
 use axum::http::{Method, StatusCode};
 use pathline_server::{Doors, Part, app};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::{get, send};
 
@@ -43,6 +44,26 @@ async fn ready_when_every_part_is_and_no_longer_when_one_goes_down() {
     let (status, body) = get(&router, "/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(body.contains(r#""not_ready":["engine"]"#), "{body}");
+}
+
+#[tokio::test]
+async fn hole_11_not_ready_while_a_part_cannot_write() {
+    let doors = Doors::new("1.2.3");
+    let router = app(doors.clone());
+    for part in [Part::Ledger, Part::Cluster, Part::Crds, Part::Engine] {
+        doors.readiness().mark_ready(part);
+    }
+    let disk = watch::Sender::new(true);
+    doors.readiness().follow(Part::Ledger, disk.subscribe());
+    assert_eq!(get(&router, "/readyz").await.0, StatusCode::OK);
+
+    disk.send_replace(false);
+    let (status, body) = get(&router, "/readyz").await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(body.contains(r#""not_ready":["ledger"]"#), "{body}");
+
+    disk.send_replace(true);
+    assert_eq!(get(&router, "/readyz").await.0, StatusCode::OK);
 }
 
 #[tokio::test]
