@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{Artifact, ArtifactId};
+use crate::artifact::Artifact;
+use crate::back::Output;
 use crate::chain::Resource;
 use crate::clauses::Clause;
 use crate::derivation::Derivation;
@@ -198,7 +199,7 @@ struct Search<'a> {
     wanted: &'a dyn Fn(&Artifact) -> bool,
     /// The names of the resources between the origin and the targets, these included.
     reached: &'a BTreeSet<&'a str>,
-    visited: BTreeSet<(String, ArtifactId)>,
+    visited: BTreeSet<Output>,
     missing: Vec<Missing>,
 }
 
@@ -214,7 +215,7 @@ impl Search<'_> {
             return;
         }
         self.pending(target, current);
-        self.walk(&resource, current);
+        self.walk(current);
     }
 
     /// Looks for producers that were given the value, then another one, then the first again. What
@@ -273,24 +274,34 @@ impl Search<'_> {
         &self,
         input: &Origin,
         artifact: &Artifact,
-        visited: &mut BTreeSet<(String, ArtifactId)>,
+        visited: &mut BTreeSet<Output>,
     ) -> bool {
-        if input == self.origin {
-            return (self.wanted)(artifact);
+        let mut open = vec![(input, artifact)];
+        while let Some((input, artifact)) = open.pop() {
+            if input == self.origin {
+                if !(self.wanted)(artifact) {
+                    return false;
+                }
+                continue;
+            }
+            let Origin::Resource(producer) = input else {
+                continue;
+            };
+            // Paths change, and what was made on an older one may lead back here.
+            let mut is_new = || visited.insert((producer.clone(), artifact.id()));
+            if !self.reached.contains(producer.as_str()) || !is_new() {
+                continue;
+            }
+            let Some(made) = self.state.derivation(producer, artifact.id()) else {
+                return false;
+            };
+            open.extend(
+                made.from
+                    .iter()
+                    .map(|(input, edge)| (input, &edge.artifact)),
+            );
         }
-        let Origin::Resource(producer) = input else {
-            return true;
-        };
-        // Paths change, and what was made on an older one may lead back here.
-        let mut is_new = || visited.insert((producer.clone(), artifact.id()));
-        if !self.reached.contains(producer.as_str()) || !is_new() {
-            return true;
-        }
-        let made = self.state.derivation(producer, artifact.id());
-        made.is_some_and(|made| {
-            let mut from = made.from.iter();
-            from.all(|(input, edge)| self.is_made_of_it(input, &edge.artifact, visited))
-        })
+        true
     }
 
     /// Notes the inputs on the way that a resource was given anew, and has not got to.
@@ -322,42 +333,56 @@ impl Search<'_> {
         between || input == self.origin
     }
 
-    fn walk(&mut self, resource: &str, made: &Derivation) {
-        for input in self.ways(resource, made) {
-            let resource = resource.to_owned();
-            let Some(edge) = made.from.get(&input) else {
-                self.missing.push(Missing::NotRead { resource, input });
-                continue;
-            };
-            if input == *self.origin && !(self.wanted)(&edge.artifact) {
-                let shown = edge.artifact.shown().to_owned();
-                self.missing.push(Missing::Other {
-                    resource,
-                    input,
-                    shown,
-                });
-                continue;
+    /// Walks back from what a resource makes. What is missing at a producer is noted before what is
+    /// missing at those who take from it.
+    fn walk(&mut self, made: &Derivation) {
+        let state = self.state;
+        let mut notes = Vec::new();
+        let mut open = vec![made];
+        while let Some(made) = open.pop() {
+            let mut missing = Vec::new();
+            for input in self.ways(&made.resource, made) {
+                missing.extend(self.look_at(made, &input));
+                let Some((producer, id)) = self.leads_back(made, &input) else {
+                    continue;
+                };
+                match state.derivation(&producer, id) {
+                    Some(made) => open.push(made),
+                    None => missing.push(Missing::Forgotten { resource: producer }),
+                }
             }
-            if let Origin::Resource(producer) = &input
-                && input != *self.origin
-            {
-                self.go_back(producer, edge.artifact.id());
-            }
-            if !edge.evidence.is_proof() {
-                self.missing.push(Missing::Assumed { resource, input });
-            }
+            notes.push(missing);
         }
+        self.missing.extend(notes.into_iter().rev().flatten());
     }
 
-    fn go_back(&mut self, producer: &str, output: ArtifactId) {
-        if !self.visited.insert((producer.to_owned(), output)) {
-            return;
+    /// Returns what an edge lacks.
+    fn look_at(&self, made: &Derivation, input: &Origin) -> Option<Missing> {
+        let (resource, input) = (made.resource.clone(), input.clone());
+        let Some(edge) = made.from.get(&input) else {
+            return Some(Missing::NotRead { resource, input });
+        };
+        if input == *self.origin && !(self.wanted)(&edge.artifact) {
+            let shown = edge.artifact.shown().to_owned();
+            return Some(Missing::Other {
+                resource,
+                input,
+                shown,
+            });
         }
-        match self.state.derivation(producer, output) {
-            Some(made) => self.walk(producer, made),
-            None => self.missing.push(Missing::Forgotten {
-                resource: producer.to_owned(),
-            }),
+        let assumed = !edge.evidence.is_proof();
+        assumed.then_some(Missing::Assumed { resource, input })
+    }
+
+    /// Returns the output that an edge leads back to, if that was not looked at before.
+    fn leads_back(&mut self, made: &Derivation, input: &Origin) -> Option<Output> {
+        let edge = made.from.get(input)?;
+        match input {
+            Origin::Resource(producer) if input != self.origin => {
+                let output = (producer.clone(), edge.artifact.id());
+                self.visited.insert(output.clone()).then_some(output)
+            }
+            _ => None,
         }
     }
 

@@ -11,6 +11,7 @@
 
 pub mod arrival;
 mod artifact;
+mod back;
 mod canonical;
 pub mod chain;
 mod clauses;

@@ -13,6 +13,10 @@ use crate::revision;
 use crate::stamp::Record;
 use crate::state::State;
 
+/// How many artifacts stand below one another at the most: readers of JSON take 128 levels, and each
+/// of these is two.
+const DEPTH: usize = 48;
+
 /// An artifact, where it passed, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MadeOf {
@@ -58,6 +62,7 @@ impl State {
             state: self,
             owner,
             left: limit,
+            depth: 0,
         };
         let finals = self.chain().finals();
         finals
@@ -108,6 +113,7 @@ impl State {
             state: self,
             owner,
             left: limit,
+            depth: 0,
         };
         teller.output(&made)
     }
@@ -117,6 +123,7 @@ struct Teller<'a> {
     state: &'a State,
     owner: &'a str,
     left: usize,
+    depth: usize,
 }
 
 /// What hands an artifact on, from the resource that shows it back to where it came from.
@@ -166,21 +173,22 @@ impl<'a> Teller<'a> {
     }
 
     fn go_back(&self, resource: &'a str, artifact: &Artifact, passage: &mut Passage<'a>) {
-        if !passage.resources.insert(resource) {
-            return;
-        }
-        passage.given |= self.is_given(artifact);
-        let Some(made) = self.state.derivation(resource, artifact.id()) else {
-            return;
-        };
-        passage.made.push(made);
-        for (origin, edge) in &made.from {
-            match origin {
-                Origin::Owner(_) => passage.given |= edge.artifact == *artifact,
-                Origin::Resource(producer) if edge.artifact == *artifact => {
-                    self.go_back(producer, artifact, passage);
+        let mut open = vec![resource];
+        while let Some(resource) = open.pop() {
+            if !passage.resources.insert(resource) {
+                continue;
+            }
+            passage.given |= self.is_given(artifact);
+            let Some(made) = self.state.derivation(resource, artifact.id()) else {
+                continue;
+            };
+            passage.made.push(made);
+            let handed_on = made.from.iter().filter(|(_, it)| it.artifact == *artifact);
+            for (origin, _) in handed_on {
+                match origin {
+                    Origin::Owner(_) => passage.given = true,
+                    Origin::Resource(producer) => open.push(producer),
                 }
-                Origin::Resource(_) => {}
             }
         }
     }
@@ -207,13 +215,18 @@ impl<'a> Teller<'a> {
             if !seen.insert(edge.artifact.id()) {
                 continue;
             }
-            if self.left == 0 {
+            if self.left == 0 || self.depth == DEPTH {
                 told.cut = true;
                 return;
             }
             let evidence = Some(edge.evidence);
             let mut input = match origin {
-                Origin::Resource(producer) => self.produced(producer, &edge.artifact, evidence),
+                Origin::Resource(producer) => {
+                    self.depth += 1;
+                    let below = self.produced(producer, &edge.artifact, evidence);
+                    self.depth -= 1;
+                    below
+                }
                 Origin::Owner(_) => {
                     let mut leaf = self.leaf(&edge.artifact, evidence);
                     leaf.passed = vec![self.owner.to_owned()];

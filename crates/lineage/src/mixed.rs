@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arrival::Missing;
 use crate::artifact::ArtifactId;
+use crate::back::Output;
 use crate::derivation::Derivation;
 use crate::origin::Origin;
 use crate::state::State;
@@ -37,35 +38,41 @@ struct Shown<'a> {
     state: &'a State,
     upstream: &'a Origin,
     /// What was found, by resource and output.
-    known: BTreeMap<(String, ArtifactId), BTreeSet<ArtifactId>>,
+    known: BTreeMap<Output, BTreeSet<ArtifactId>>,
 }
 
 impl Shown<'_> {
+    /// Returns what a derivation goes back to.
     fn by(&mut self, made: &Derivation) -> BTreeSet<ArtifactId> {
+        for (input, edge) in &made.from {
+            if let Origin::Resource(producer) = input
+                && input != self.upstream
+            {
+                let output = (producer.clone(), edge.artifact.id());
+                let way = self
+                    .state
+                    .way_back(output, |it| self.known.contains_key(it));
+                for (output, made) in way {
+                    let shown = self.known_by(made);
+                    self.known.insert(output, shown);
+                }
+            }
+        }
+        self.known_by(made)
+    }
+
+    /// Returns what a derivation goes back to, where that is known of all it is made of.
+    fn known_by(&self, made: &Derivation) -> BTreeSet<ArtifactId> {
         let mut shown = BTreeSet::new();
         for (input, edge) in &made.from {
             let artifact = edge.artifact.id();
             if input == self.upstream {
                 shown.insert(artifact);
             } else if let Origin::Resource(producer) = input {
-                shown.extend(self.through(producer, artifact));
+                let known = self.known.get(&(producer.clone(), artifact));
+                shown.extend(known.into_iter().flatten());
             }
         }
-        shown
-    }
-
-    fn through(&mut self, producer: &str, output: ArtifactId) -> BTreeSet<ArtifactId> {
-        let key = (producer.to_owned(), output);
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        // Paths change, and what was made on an older one may lead back here.
-        self.known.insert(key.clone(), BTreeSet::new());
-        let shown = match self.state.derivation(producer, output) {
-            Some(made) => self.by(made),
-            None => BTreeSet::new(),
-        };
-        self.known.insert(key, shown.clone());
         shown
     }
 }

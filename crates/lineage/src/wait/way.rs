@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wish::Wanted;
-use crate::artifact::{Artifact, ArtifactId};
+use crate::artifact::Artifact;
+use crate::back::Output;
 use crate::chain::Resource;
 use crate::derivation::Derivation;
 use crate::origin::Origin;
@@ -17,7 +18,7 @@ pub(super) struct Way<'a> {
     wanted: &'a Wanted,
     reached: BTreeSet<&'a str>,
     /// What is known of outputs: whether they are made of the value.
-    known: RefCell<BTreeMap<(String, ArtifactId), bool>>,
+    known: RefCell<BTreeMap<Output, bool>>,
 }
 
 impl<'a> Way<'a> {
@@ -88,12 +89,19 @@ impl<'a> Way<'a> {
     }
 
     fn made(&self, made: &Derivation) -> bool {
-        let from = made.from.iter();
-        self.all(from.map(|(input, edge)| (input, &edge.artifact)))
+        self.all(inputs_of(made))
     }
 
     /// Tells whether inputs have the value on all ways, and on at least one.
     fn all<'i>(&self, inputs: impl Iterator<Item = (&'i Origin, &'i Artifact)>) -> bool {
+        self.all_by(inputs, |output| self.goes_back(output))
+    }
+
+    fn all_by<'i>(
+        &self,
+        inputs: impl Iterator<Item = (&'i Origin, &'i Artifact)>,
+        goes_back: impl Fn(Output) -> bool,
+    ) -> bool {
         let on_way = inputs.filter(|(input, _)| self.is_on_way(input));
         let mut on_way = on_way.peekable();
         on_way.peek().is_some()
@@ -101,23 +109,26 @@ impl<'a> Way<'a> {
                 if input == self.origin {
                     self.wanted.is(artifact)
                 } else {
-                    self.goes_back(input.name(), artifact.id())
+                    goes_back((input.name().to_owned(), artifact.id()))
                 }
             })
     }
 
-    fn goes_back(&self, producer: &str, output: ArtifactId) -> bool {
-        let key = (producer.to_owned(), output);
-        if let Some(known) = self.known.borrow().get(&key) {
-            return *known;
+    fn goes_back(&self, output: Output) -> bool {
+        let is_known = |it: &Output| self.known.borrow().contains_key(it);
+        let known = |it: Output| self.known.borrow().get(&it).copied().unwrap_or(false);
+        for (before, made) in self.state.way_back(output.clone(), is_known) {
+            let is_made = self.all_by(inputs_of(made), known);
+            self.known.borrow_mut().insert(before, is_made);
         }
-        // Paths change, and what was made on an older one may lead back here.
-        self.known.borrow_mut().insert(key.clone(), false);
-        let made = self.state.derivation(producer, output);
-        let is_made = made.is_some_and(|made| self.made(made));
-        self.known.borrow_mut().insert(key, is_made);
-        is_made
+        known(output)
     }
+}
+
+fn inputs_of(made: &Derivation) -> impl Iterator<Item = (&Origin, &Artifact)> {
+    made.from
+        .iter()
+        .map(|(input, edge)| (input, &edge.artifact))
 }
 
 fn is_owner(origin: &Origin) -> bool {

@@ -7,6 +7,7 @@
 mod arrival;
 mod bad_input;
 mod evidence;
+mod long_paths;
 mod paths;
 mod rollout;
 mod rollout_properties;
