@@ -32,7 +32,6 @@ pub(crate) fn json(target: &Value, patch: &Value) -> Result<Value, Error> {
     for operation in operations {
         document.apply(&Operation::read(operation)?)?;
     }
-    strict::check_depth(&document.root).map_err(|error| Error::Inapplicable(error.to_string()))?;
     Ok(document.root)
 }
 
@@ -105,6 +104,13 @@ impl Pointer {
         })
     }
 
+    /// Refuses a value that would nest too deep here. Asked of every operation: what copies build out of
+    /// copies doubles each time, and a value is recursed into by whoever prints or drops it.
+    fn admits(&self, value: &Value) -> Result<(), Error> {
+        strict::check_depth_at(self.steps.len(), value)
+            .map_err(|error| Error::Inapplicable(error.to_string()))
+    }
+
     fn is_within(&self, other: &Self) -> bool {
         self.steps.len() > other.steps.len() && self.steps.starts_with(&other.steps)
     }
@@ -161,6 +167,7 @@ impl Document {
     }
 
     fn add(&mut self, path: &Pointer, value: Value) -> Result<(), Error> {
+        path.admits(&value)?;
         let Some((parent, last)) = self.parent(path) else {
             self.root = value;
             return Ok(());
@@ -190,6 +197,7 @@ impl Document {
 
     /// The API server lets `replace` add a field that an object does not have yet.
     fn replace(&mut self, path: &Pointer, value: Value) -> Result<(), Error> {
+        path.admits(&value)?;
         if let Some(found) = find_mut(&mut self.root, &path.steps) {
             *found = value;
             return Ok(());
@@ -365,6 +373,21 @@ mod tests {
             matches!(result, Err(Error::Inapplicable(_))),
             "120 levels are refused"
         );
+    }
+
+    /// Each copy goes below the innermost level of the one before, so that the depth doubles.
+    #[test]
+    fn hole_1_copies_into_copies_cannot_exhaust_the_stack() {
+        let deeper = |levels: u32| {
+            let path = "/a".repeat(2_usize.pow(levels) + 1);
+            json!({"op": "copy", "from": "/a", "path": path})
+        };
+        let patch = Value::Array((0..17).map(deeper).collect());
+        let result = json(&json!({"a": {}}), &patch);
+        let Err(Error::Inapplicable(why)) = result else {
+            panic!("131,072 levels are too many");
+        };
+        assert!(why.contains("exceeded max depth"), "{why}");
     }
 
     #[test]

@@ -83,7 +83,12 @@ fn parse_yaml(bytes: &[u8]) -> Result<Document, ParseError> {
 
 /// Refuses a value that nests deeper than [`MAX_DEPTH`]; patches can build one from shallow parts.
 pub(crate) fn check_depth(value: &Value) -> Result<(), ParseError> {
-    if is_deeper_than(value, MAX_DEPTH) {
+    check_depth_at(0, value)
+}
+
+/// Refuses a value that nests too deep below as many levels as stand above it.
+pub(crate) fn check_depth_at(above: usize, value: &Value) -> Result<(), ParseError> {
+    if is_deeper_than(value, MAX_DEPTH.saturating_sub(above)) {
         Err(ParseError::TooDeep)
     } else {
         Ok(())
