@@ -72,6 +72,8 @@ pub struct Engine;
 pub struct Options {
     /// The directory of the workers' logs, checkouts and artifacts.
     pub data_dir: PathBuf,
+    /// Who that directory is; without one it is taken for an original.
+    pub identity: Option<workers::Identity>,
     /// The workers to run, if any; the embedded cluster needs all of them.
     pub workers: Option<workers::Kinds>,
     /// What the workers start above every command.
@@ -94,6 +96,7 @@ impl Options {
     pub fn new(data_dir: impl Into<PathBuf>, ledger: Ledger) -> Self {
         Self {
             data_dir: data_dir.into(),
+            identity: None,
             workers: None,
             keeper: workers::Keeper::default(),
             metrics: Metrics::default(),
@@ -158,6 +161,7 @@ async fn act(
     start_owners(connection, options, &stop, &mut loops);
     if let Some(kinds) = options.workers {
         let options = workers::Options {
+            identity: options.identity.clone(),
             keeper: options.keeper.clone(),
             kinds,
             prepared: options.prepared.clone(),

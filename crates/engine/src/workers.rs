@@ -10,6 +10,7 @@ mod context;
 mod credentials;
 mod git_commit;
 mod git_repository;
+mod identity;
 mod keeper;
 mod leftovers;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ pub use git_commit::{Author, GitCommit, GitCommitSpec, GitCommitStatus};
 pub use git_repository::{
     Artifact, GitRepository, GitRepositoryRef, GitRepositorySpec, GitRepositoryStatus, Unsupported,
 };
+pub use identity::Identity;
 pub use keeper::{Keeper, keep};
 pub use leftovers::StillRunning;
 pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running, forget_runs};
@@ -148,6 +150,8 @@ impl Default for Restarts {
 pub struct Options {
     /// Where logs, artifacts and checkouts are kept. One Pathline at a time may use it.
     pub data_dir: PathBuf,
+    /// Who the data directory is; without one it is taken for an original.
+    pub identity: Option<Identity>,
     /// Which kinds to serve.
     pub kinds: Kinds,
     /// The `PATH` of commands.
@@ -169,6 +173,7 @@ impl Options {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
+            identity: None,
             kinds: Kinds::all(),
             search_path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
             executable: std::env::current_exe().unwrap_or_else(|_| "pathline".into()),
@@ -177,6 +182,13 @@ impl Options {
             most_tasks: 8,
             prepared: watch::Sender::new(false),
         }
+    }
+}
+
+impl Options {
+    /// Returns where the original is, of a copy that must leave the world outside alone.
+    fn copy_of(&self) -> Option<&str> {
+        self.identity.as_ref()?.copy_of()
     }
 }
 
@@ -198,11 +210,11 @@ pub async fn run(
     options: Options,
     shutdown: CancellationToken,
 ) -> Result<(), Error> {
-    let places = take_over(options.data_dir.clone()).await?;
+    let places = take_over(options.data_dir.clone(), options.identity.clone()).await?;
     let context = Arc::new(Context {
         client,
         launcher: Launcher {
-            instance: places.instance.clone(),
+            instance: places.instance().to_owned(),
             keeper: options.keeper.clone(),
             runs: places.runs(),
         },
@@ -251,14 +263,14 @@ async fn serve_git_repositories(context: &Arc<Context>, shutdown: &CancellationT
 }
 
 /// Makes the data directory ours: nothing of an earlier run is left running in it.
-async fn take_over(data_dir: PathBuf) -> Result<Places, Error> {
+async fn take_over(data_dir: PathBuf, identity: Option<Identity>) -> Result<Places, Error> {
     let taken = tokio::task::spawn_blocking(move || {
         let unusable = |source| Error::DataDirectory {
             directory: data_dir.clone(),
             source,
         };
-        let places = Places::prepare(&data_dir).map_err(unusable)?;
-        leftovers::end_all(&places.instance, &places.runs())?;
+        let places = Places::prepare(&data_dir, identity).map_err(unusable)?;
+        leftovers::end_all(places.instance(), &places.runs())?;
         places.clear_work().map_err(unusable)?;
         Ok(places)
     });

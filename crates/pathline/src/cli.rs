@@ -248,6 +248,10 @@ pub(crate) struct UpArgs {
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data_dir: Option<PathBuf>,
 
+    /// Push the GitCommits of a data directory that is a copy of another, from now on
+    #[arg(long)]
+    pub(crate) adopt: bool,
+
     /// Address of Pathline itself; port 0 means any free one [default: 127.0.0.1:7700]
     #[arg(
         long,

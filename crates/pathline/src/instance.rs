@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 
 use crate::admission::{Mode, Rules};
 use crate::cli::Address;
+use crate::identity;
 use crate::memory::Memory;
 use crate::private;
 use crate::report::Failure;
@@ -25,6 +26,8 @@ use crate::tasks::Tasks;
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) data_dir: PathBuf,
+    /// Whether a copy of a data directory is to be one in its own right.
+    pub(crate) adopt: bool,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
     pub(crate) admission: Mode,
@@ -60,6 +63,7 @@ impl Instance {
             ..pathline_cluster::Options::new(&data_dir)
         })
         .await?;
+        let identity = identity::establish(&data_dir, options.adopt)?;
         let memory = Memory::open(options.ledger.as_ref(), &data_dir).await?;
         let door = pathline_server::listen(options.listen.as_str(), "--listen").await?;
         let kube_door =
@@ -92,6 +96,7 @@ impl Instance {
         let anonymous = Client::new(cluster.service(), "default");
         let connection = Connection::new(cluster.client(), anonymous);
         let engine_options = pathline_engine::Options {
+            identity: Some(identity),
             workers: Some(Kinds::all()),
             ytt: options.ytt.clone(),
             ..pathline_engine::Options::new(&data_dir, memory.ledger().clone())

@@ -9,6 +9,7 @@ mod client;
 mod commands;
 mod controller;
 mod demo;
+mod identity;
 mod instance;
 mod logs;
 mod memory;

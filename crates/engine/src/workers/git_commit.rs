@@ -24,6 +24,8 @@ use super::status::{
 
 /// How long fetching, committing and pushing may take, with all its repetitions.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// The reason of a commit that a copy of a data directory does not push.
+const SUSPENDED: &str = "Suspended";
 /// When a failed commit is tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -148,6 +150,12 @@ pub(super) async fn reconcile(
     }
     let generation = object.metadata.generation;
     let mut status = object.status.clone().unwrap_or_default();
+    if let Some(original) = context.options.copy_of() {
+        suspend(&mut status, generation, original);
+        reporter.write(&status).await?;
+        return Ok(Action::await_change());
+    }
+    status.conditions.retain(|it| it.reason != SUSPENDED);
     if set_progressing(
         &mut status.conditions,
         generation,
@@ -159,6 +167,16 @@ pub(super) async fn reconcile(
     let action = record(&mut status, generation, written);
     reporter.write(&status).await?;
     Ok(action)
+}
+
+/// Says that a copy pushes nothing.
+fn suspend(status: &mut GitCommitStatus, generation: Option<i64>, original: &str) {
+    let message = format!(
+        "nothing is pushed: the data directory is a copy of {original}; start it with `pathline up --adopt` to push from here, too"
+    );
+    let verdict = Verdict::unknown(SUSPENDED, message);
+    set_condition(&mut status.conditions, READY, generation, verdict);
+    set_stalled(&mut status.conditions, generation, None);
 }
 
 fn is_written(object: &GitCommit) -> bool {

@@ -4,26 +4,30 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use url::Url;
 use uuid::Uuid;
 
+use crate::workers::identity::{self, Identity};
 use crate::workers::trash::Trash;
 
 /// The directories of the workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     data_dir: PathBuf,
-    /// Names this data directory in the environment of every child.
-    pub(crate) instance: String,
+    identity: Identity,
 }
 
 impl Places {
     /// Creates the directories, and empties those that a stopped run may have left full.
-    pub(crate) fn prepare(data_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn prepare(data_dir: &Path, identity: Option<Identity>) -> io::Result<Self> {
         fs::create_dir_all(data_dir)?;
         // Children see these paths in URLs and from other directories.
         let data_dir = data_dir.canonicalize()?;
-        let instance = instance_id(&data_dir)?;
-        let places = Self { data_dir, instance };
+        let identity = match identity {
+            Some(identity) => identity,
+            None => Identity::of_original(&data_dir)?,
+        };
+        let places = Self { data_dir, identity };
         for directory in [
             places.artifacts(),
             places.logs(),
@@ -34,6 +38,19 @@ impl Places {
             fs::create_dir_all(directory)?;
         }
         Ok(places)
+    }
+
+    /// The name of this data directory in the environment of every child.
+    pub(crate) fn instance(&self) -> &str {
+        self.identity.id()
+    }
+
+    /// The archive of a URL. One in a directory that this one was, or is a copy of, is here if it can be.
+    pub(crate) fn archive(&self, url: &str) -> Option<PathBuf> {
+        let url = Url::parse(url).ok().filter(|url| url.scheme() == "file")?;
+        let place = url.to_file_path().ok()?;
+        let own = self.identity.own(&place).filter(|own| own.is_file());
+        Some(own.unwrap_or(place))
     }
 
     /// Removes the directories of children that are gone. Whatever they left, it keeps nobody waiting.
@@ -58,7 +75,7 @@ impl Places {
 
     /// One file for every process group that runs.
     pub(crate) fn runs(&self) -> PathBuf {
-        self.data_dir.join("runs")
+        identity::runs(&self.data_dir)
     }
 
     /// The log of an object, such as `logs/task/default/build/3.log`.
@@ -87,22 +104,4 @@ impl Places {
     fn work(&self) -> PathBuf {
         self.data_dir.join("work")
     }
-}
-
-/// Reads the id of the data directory, or gives it one.
-fn instance_id(data_dir: &Path) -> io::Result<String> {
-    let file = data_dir.join("instance");
-    if let Some(known) = fs::read_to_string(&file)
-        .ok()
-        .and_then(|id| Uuid::parse_str(id.trim()).ok())
-    {
-        return Ok(known.to_string());
-    }
-    let fresh = Uuid::new_v4().to_string();
-    let partial = data_dir.join("instance.partial");
-    fs::write(&partial, &fresh)?;
-    fs::File::open(&partial)?.sync_all()?;
-    fs::rename(&partial, &file)?;
-    fs::File::open(data_dir)?.sync_all()?;
-    Ok(fresh)
 }

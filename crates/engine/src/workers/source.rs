@@ -45,12 +45,14 @@ impl WorkDir {
             place: places.new_work(),
             trash: places.trash(),
         };
+        let places = places.clone();
         let made = tokio::task::spawn_blocking(move || {
             for directory in [work.files(), work.home(), work.temporary()] {
                 std::fs::create_dir_all(directory).map_err(Error::Directory)?;
             }
             if let Some(source) = source {
-                let archive = archive_path(&source.url)?;
+                let archive = places.archive(&source.url);
+                let archive = archive.ok_or_else(|| Error::NotAFile(source.url.clone()))?;
                 archive::unpack(&archive, &work.files(), Limits::default())
                     .map_err(|why| Error::Unpack(source.url, why))?;
             }
@@ -83,14 +85,6 @@ impl Drop for WorkDir {
             }
         }
     }
-}
-
-fn archive_path(url: &str) -> Result<PathBuf, Error> {
-    Url::parse(url)
-        .ok()
-        .filter(|parsed| parsed.scheme() == "file")
-        .and_then(|parsed| parsed.to_file_path().ok())
-        .ok_or_else(|| Error::NotAFile(url.to_owned()))
 }
 
 /// The URL under which an archive is published.

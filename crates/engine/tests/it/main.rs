@@ -5,6 +5,7 @@ mod faults;
 mod last_mile;
 mod lineage;
 mod owners;
+mod workers_copies;
 mod workers_daemons;
 mod workers_fixture;
 mod workers_git;

@@ -100,6 +100,7 @@ fn options(scene: &Scene) -> Options {
     let any_free: Address = "127.0.0.1:0".parse().expect("it is an address");
     Options {
         data_dir: scene.data_dir(),
+        adopt: false,
         listen: any_free.clone(),
         kube_listen: any_free,
         admission: Mode::Enforce,

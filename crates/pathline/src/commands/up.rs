@@ -30,6 +30,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let options = Options {
         data_dir: settings.data_dir,
+        adopt: args.adopt,
         listen: settings.listen,
         kube_listen: settings.kube_listen,
         admission: settings.admission,

@@ -7,6 +7,7 @@ mod asking;
 mod blueprint;
 mod colleagues;
 mod config;
+mod copies;
 mod debugger;
 mod demo;
 mod early;

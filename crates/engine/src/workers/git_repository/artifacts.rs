@@ -10,7 +10,7 @@ use kube::{Api, ResourceExt};
 use super::{Artifact, GitRepository};
 use crate::workers::context::Context;
 use crate::workers::process::Process;
-use crate::workers::source::{Source, archive_url};
+use crate::workers::source::Source;
 use crate::workers::task::Task;
 
 /// How many archives of a repository are kept even if nobody refers to them: what follows a
@@ -33,7 +33,7 @@ pub(super) async fn tidy(context: &Context, object: &GitRepository, current: Opt
     let Ok(mut needed) = references(context).await else {
         return;
     };
-    needed.extend(current.map(|artifact| artifact.url.clone()));
+    needed.extend(current.and_then(|artifact| context.places.archive(&artifact.url)));
     if let Err(error) = remove_unneeded(&place, KEPT, &needed) {
         tracing::warn!(directory = %place.display(), %error, "cannot remove old artifacts");
     }
@@ -63,8 +63,8 @@ pub(in crate::workers) async fn sweep(context: &Context) -> Result<(), kube::Err
     Ok(())
 }
 
-/// The URLs of sources that tasks and processes work with, did last, or will.
-async fn references(context: &Context) -> Result<HashSet<String>, kube::Error> {
+/// The archives of sources that tasks and processes work with, did last, or will.
+async fn references(context: &Context) -> Result<HashSet<PathBuf>, kube::Error> {
     let everything = kube::api::ListParams::default();
     let mut sources: Vec<Option<Source>> = Vec::new();
     if context.options.kinds.task {
@@ -89,16 +89,16 @@ async fn references(context: &Context) -> Result<HashSet<String>, kube::Error> {
     Ok(sources
         .into_iter()
         .flatten()
-        .map(|source| source.url)
+        .filter_map(|source| context.places.archive(&source.url))
         .collect())
 }
 
-fn remove_unneeded(place: &Path, kept: usize, needed: &HashSet<String>) -> io::Result<()> {
+fn remove_unneeded(place: &Path, kept: usize, needed: &HashSet<PathBuf>) -> io::Result<()> {
     let mut found = archives(place)?;
     found.sort();
     let removable = found.len().saturating_sub(kept);
     for (_, path) in found.into_iter().take(removable) {
-        if !needed.contains(&archive_url(&path)) {
+        if !needed.contains(&path) {
             fs::remove_file(path)?;
         }
     }
@@ -147,7 +147,7 @@ mod tests {
                 .set_modified(time)
                 .unwrap();
         }
-        let needed = HashSet::from([archive_url(&path(1))]);
+        let needed = HashSet::from([path(1)]);
         remove_unneeded(dir.path(), 3, &needed).unwrap();
         let left: Vec<_> = (0..8).filter(|number| path(*number).exists()).collect();
         assert_eq!(left, [1, 5, 6, 7]);

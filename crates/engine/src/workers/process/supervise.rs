@@ -29,6 +29,9 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
     supervisor.begin().await;
     let mut pause = Pause::new(&supervisor.context.options.restarts);
     while !stop.is_cancelled() {
+        if supervisor.leave_port_to_original().await.is_none() {
+            break;
+        }
         let began = Instant::now();
         let ended = match supervisor.start().await {
             Ok(Started {
@@ -46,6 +49,7 @@ pub(super) async fn run(process: Arc<Process>, context: Arc<Context>, stop: Canc
             Err(verdict) => verdict,
         };
         let is_taken = ended.reason == PORT_TAKEN;
+        supervisor.has_port &= !is_taken;
         if pause.is_stable(began.elapsed()) {
             supervisor.status.crashes = 0;
         }
@@ -77,6 +81,8 @@ struct Supervisor {
     stop: CancellationToken,
     /// How the start before this one ended.
     last_end: Option<String>,
+    /// Whether nobody had its port for long enough that a copy may take it.
+    has_port: bool,
 }
 
 impl Supervisor {
@@ -89,6 +95,7 @@ impl Supervisor {
             status: ProcessStatus::default(),
             stop,
             last_end: None,
+            has_port: false,
         }
     }
 
@@ -108,6 +115,39 @@ impl Supervisor {
         };
         self.say(Verdict::unknown("Starting", "it is being started"))
             .await;
+    }
+
+    /// Waits, in a copy of a data directory, until nobody else had the port for a while; nothing when it was
+    /// told to stop. While the original replaces a process, nobody has its port for a moment.
+    async fn leave_port_to_original(&mut self) -> Option<()> {
+        let Some(verdict) = self.courtesy().filter(|_| !self.has_port) else {
+            return Some(());
+        };
+        let enough = self.context.options.restarts.stable_after;
+        let mut free_since = Instant::now();
+        while free_since.elapsed() < enough {
+            let taken = port::occupant(&self.context, &self.process).await;
+            if taken.is_some() {
+                free_since = Instant::now();
+            }
+            self.say(taken.as_ref().map_or(verdict.clone(), Taken::verdict))
+                .await;
+            let pause = tokio::time::sleep(PORT_PERIOD.min(enough));
+            self.stop.run_until_cancelled(pause).await?;
+        }
+        self.has_port = true;
+        Some(())
+    }
+
+    /// Says what a process of a copy waits for, if it has a port that may be its original's.
+    fn courtesy(&self) -> Option<Verdict> {
+        let original = self.context.options.copy_of()?;
+        let port = self.process.spec.readiness.as_ref()?.http_get.port;
+        let wait = self.context.options.restarts.stable_after;
+        let message = format!(
+            "it is started when nobody else had port {port} for {wait:?}: the data directory is a copy of {original}; `pathline up --adopt` does not wait"
+        );
+        Some(Verdict::unknown("Waiting", message))
     }
 
     async fn start(&mut self) -> Result<Started, Verdict> {
