@@ -17,6 +17,7 @@
 //! ```
 
 mod ancestry;
+mod cache;
 mod change;
 mod error;
 mod message;
@@ -44,6 +45,7 @@ pub use reference::{Reference, Revision};
 pub use remote::{Credentials, RedactedUrl, Remote};
 
 use crate::archive::{Archive, Limits};
+use cache::Upkeep;
 use session::Session;
 
 /// Talks to remote repositories; cheap to clone.
@@ -118,7 +120,8 @@ impl Git {
         limits: Limits,
     ) -> Result<Archive, Error> {
         let (commit, into) = (revision.commit.clone(), into.to_owned());
-        self.with_session(remote, "pack a commit of", move |session| {
+        let (cache, upkeep) = (remote.cache_name(), Upkeep::AsIs);
+        self.with_cache(cache, upkeep, remote, "pack a commit of", move |session| {
             session.archive(&commit, &into, limits)
         })
         .await
@@ -159,9 +162,14 @@ impl Git {
     ) -> Result<Kept, Error> {
         let (written, later, files) = (written.to_owned(), later.to_owned(), files.to_vec());
         let cache = format!("{}-history", remote.cache_name());
-        self.with_cache(cache, remote, "read the history of", move |session| {
-            session.kept(&written, &files, &later)
-        })
+        let upkeep = Upkeep::Limited;
+        self.with_cache(
+            cache,
+            upkeep,
+            remote,
+            "read the history of",
+            move |session| session.kept(&written, &files, &later),
+        )
         .await
     }
 
@@ -171,7 +179,8 @@ impl Git {
         action: &'static str,
         operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.with_cache(remote.cache_name(), remote, action, operation)
+        let (cache, upkeep) = (remote.cache_name(), Upkeep::Limited);
+        self.with_cache(cache, upkeep, remote, action, operation)
             .await
     }
 
@@ -183,6 +192,7 @@ impl Git {
     async fn with_cache<T: Send + 'static>(
         &self,
         cache_name: String,
+        upkeep: Upkeep,
         remote: &Remote,
         action: &'static str,
         operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
@@ -199,7 +209,7 @@ impl Git {
                 .name("git".into())
                 .spawn(move || {
                     let _held = held;
-                    let result = Session::open(&cache, session_remote, action, deadline)
+                    let result = Session::open(&cache, upkeep, session_remote, action, deadline)
                         .map(|session| session.with_max_pack_bytes(max_pack_bytes))
                         .and_then(|session| operation(&session));
                     // Nobody listens any more after a time-out.

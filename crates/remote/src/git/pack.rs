@@ -10,6 +10,7 @@ mod content;
 mod delta;
 mod entry;
 mod index;
+mod made;
 mod resolve;
 mod stream;
 
@@ -129,5 +130,76 @@ impl Drop for Incoming {
     fn drop(&mut self) {
         // The next fetch tries again.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Has no objects.
+    struct Nothing;
+
+    impl Base for Nothing {
+        fn header(&self, _: ObjectId) -> io::Result<Option<(Kind, u64)>> {
+            Ok(None)
+        }
+
+        fn small(&self, _: ObjectId) -> io::Result<Vec<u8>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    /// Returns a pack of some files that are made from each other.
+    fn pack(directory: &Path) -> Vec<u8> {
+        pathline_testkit::git(directory, &["init", "-q"]);
+        for round in 0..4 {
+            let lines: String = (0..200 + round).map(|it| format!("line {it}\n")).collect();
+            fs::write(directory.join(format!("file-{round}")), lines).unwrap();
+        }
+        pathline_testkit::git(directory, &["add", "."]);
+        pathline_testkit::git(directory, &["commit", "-q", "-m", "files"]);
+        let packed = Command::new("git")
+            .args([
+                "pack-objects",
+                "-q",
+                "--all",
+                "--stdout",
+                "--delta-base-offset",
+            ])
+            .current_dir(directory)
+            .stdin(std::process::Stdio::null())
+            .output();
+        packed.unwrap().stdout
+    }
+
+    fn take(pack: &[u8], git_dir: &Path) -> io::Result<()> {
+        let guard = Guard::new(Instant::now() + Duration::from_secs(600));
+        receive(&mut &*pack, git_dir, &Nothing, &guard)
+    }
+
+    #[test]
+    fn hole_4_corrupt_pack_is_refused_and_leaves_nothing() -> io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let pack = pack(directory.path());
+        let cache = tempfile::tempdir()?;
+        fs::create_dir(cache.path().join("objects"))?;
+        for place in 0..pack.len() {
+            let mut changed = pack.clone();
+            changed[place] ^= 0x10;
+            for corrupt in [changed.as_slice(), &pack[..place]] {
+                assert!(take(corrupt, cache.path()).is_err(), "at {place}");
+            }
+            assert_eq!(fs::read_dir(cache.path())?.count(), 1, "at {place}");
+            let objects = cache.path().join("objects");
+            assert_eq!(fs::read_dir(objects)?.count(), 0, "at {place}");
+        }
+        take(&pack, cache.path())?;
+        let kept = fs::read_dir(cache.path().join("objects/pack"))?.count();
+        assert_eq!(kept, 2, "a sound one is taken");
+        Ok(())
     }
 }

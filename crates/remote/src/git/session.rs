@@ -8,6 +8,7 @@ use std::time::Instant;
 use gix::refs::transaction::PreviousValue;
 use gix::{ObjectId, Repository};
 
+use super::cache::{self, Upkeep};
 use super::error::chain;
 use super::wire::advertisement::{Advertisement, Tip, greet};
 use super::wire::fetch::Want;
@@ -15,12 +16,6 @@ use super::wire::guard::{Exceeded, Guard, Unauthenticated};
 use super::wire::{Connection, Service, Version};
 use super::{Error, Reference, Remote, Revision, pack};
 
-/// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
-const MOST_PACKS: usize = 50;
-/// What a cached repository may have on disk before it is started afresh.
-const MAX_CACHE_BYTES: u64 = 4 << 30;
-/// A file that says by which rules the objects of a cached repository are kept.
-const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
 /// The references whose commits are in the cached repository.
 const REFERENCES: &str = "refs/pathline/";
 /// The most commits that a remote is told to be there.
@@ -38,19 +33,15 @@ pub(super) struct Session {
 impl Session {
     /// Opens the cached repository, or makes a new one when there is none that works.
     pub(super) fn open(
-        cache: &Path,
+        path: &Path,
+        upkeep: Upkeep,
         remote: Remote,
         action: &'static str,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let kept = if is_worth_keeping(cache) {
-            open_cache(cache).ok()
-        } else {
-            None
-        };
-        let repo = match kept {
+        let repo = match cache::open(path, upkeep) {
             Some(repo) => repo,
-            None => create_cache(cache)?,
+            None => cache::create(path)?,
         };
         Ok(Self {
             repo,
@@ -137,7 +128,7 @@ impl Session {
         without_history: bool,
     ) -> Result<(), Error> {
         let git_dir = self.repo.git_dir();
-        let received = read_shallow(git_dir).and_then(|mut shallow| {
+        let received = cache::read_shallow(git_dir).and_then(|mut shallow| {
             let want = Want {
                 id,
                 haves,
@@ -150,7 +141,7 @@ impl Session {
                 })?;
             shallow.retain(|it| !changed.removed.contains(it));
             shallow.extend(changed.added);
-            write_shallow(git_dir, shallow)
+            cache::write_shallow(git_dir, shallow)
         });
         received.map_err(|e| self.failed(&e))
     }
@@ -226,89 +217,4 @@ pub(super) fn local(action: &'static str) -> impl FnOnce(gix::Error) -> Error {
         action,
         detail: chain(&error),
     }
-}
-
-/// Returns the commits whose parents are not in the cached repository.
-fn read_shallow(git_dir: &Path) -> io::Result<Vec<ObjectId>> {
-    match std::fs::read_to_string(git_dir.join("shallow")) {
-        Ok(text) => Ok(text
-            .lines()
-            .filter_map(|it| ObjectId::from_hex(it.as_bytes()).ok())
-            .collect()),
-        Err(failed) if failed.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(failed) => Err(failed),
-    }
-}
-
-fn write_shallow(git_dir: &Path, mut commits: Vec<ObjectId>) -> io::Result<()> {
-    if commits.is_empty() {
-        return Ok(());
-    }
-    commits.sort_unstable();
-    commits.dedup();
-    let lines: String = commits.iter().map(|it| format!("{it}\n")).collect();
-    let mut file = tempfile::NamedTempFile::new_in(git_dir)?;
-    io::Write::write_all(&mut file, lines.as_bytes())?;
-    file.persist(git_dir.join("shallow"))?;
-    Ok(())
-}
-
-/// Whether there is a cached repository that is neither of another kind nor too large.
-fn is_worth_keeping(cache: &Path) -> bool {
-    let (name, layout) = LAYOUT;
-    let found = std::fs::read_to_string(cache.join(name));
-    if found.is_ok_and(|it| it == layout) {
-        let (packs, bytes) = usage(&cache.join("objects"));
-        return packs <= MOST_PACKS && bytes <= MAX_CACHE_BYTES;
-    }
-    false
-}
-
-/// Counts the packs and bytes of an object database.
-fn usage(objects: &Path) -> (usize, u64) {
-    let list = |directory: &Path| std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut sum = (0, 0);
-    for directory in list(objects) {
-        for file in list(&directory.path()) {
-            sum.1 += file.metadata().map_or(0, |it| it.len());
-            let path = file.path();
-            sum.0 += usize::from(path.extension().is_some_and(|kind| kind == "pack"));
-        }
-    }
-    sum
-}
-
-/// No object is whole in memory that is larger than what [`pack`] leaves in a pack.
-fn options() -> gix::open::Options {
-    gix::open::Options::isolated()
-        .open_path_as_is(true)
-        .config_overrides(["gitoxide.objects.allocLimit=16777216", "gc.auto=0"])
-}
-
-fn open_cache(cache: &Path) -> gix::Result<Repository> {
-    options().open(cache).map(|repo| repo.to_thread_local())
-}
-
-fn create_cache(cache: &Path) -> Result<Repository, Error> {
-    let parent = cache.parent().unwrap_or(cache);
-    let failed = |e: io::Error| Error::Local {
-        action: "make room for a cached repository",
-        detail: format!("{}: {e}", cache.display()),
-    };
-    let prepared = match std::fs::remove_dir_all(cache) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => std::fs::create_dir_all(parent),
-    };
-    prepared.map_err(failed)?;
-    let repo = gix::ThreadSafeRepository::init_opts(
-        cache,
-        gix::create::Kind::Bare,
-        gix::create::Options::default(),
-        options(),
-    )
-    .map(|repo| repo.to_thread_local())
-    .map_err(local("create a cached repository"))?;
-    let (name, layout) = LAYOUT;
-    std::fs::write(cache.join(name), layout).map_err(failed)?;
-    Ok(repo)
 }

@@ -7,6 +7,15 @@ use std::process::{Command, Stdio};
 
 /// Serves everything below `root`, to those who send `authorization` if one is given.
 pub(crate) fn serve(root: &Path, authorization: Option<&'static str>) -> SocketAddr {
+    listen(root, authorization, true)
+}
+
+/// Serves everything below `root`, as a server does that only knows version 0 of the protocol.
+pub(crate) fn serve_version_0(root: &Path) -> SocketAddr {
+    listen(root, None, false)
+}
+
+fn listen(root: &Path, authorization: Option<&'static str>, knows_version_2: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     let root = root.to_owned();
@@ -14,7 +23,7 @@ pub(crate) fn serve(root: &Path, authorization: Option<&'static str>) -> SocketA
         for stream in listener.incoming().flatten() {
             let root = root.clone();
             // A client that hangs up is no failure of the test.
-            std::thread::spawn(move || answer(stream, &root, authorization));
+            std::thread::spawn(move || answer(stream, &root, authorization, knows_version_2));
         }
     });
     address
@@ -37,7 +46,12 @@ impl Request {
     }
 }
 
-fn answer(stream: TcpStream, root: &PathBuf, authorization: Option<&str>) -> std::io::Result<()> {
+fn answer(
+    stream: TcpStream,
+    root: &PathBuf,
+    authorization: Option<&str>,
+    knows_version_2: bool,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
     let request = read_request(&mut reader)?;
@@ -65,7 +79,10 @@ fn answer(stream: TcpStream, root: &PathBuf, authorization: Option<&str>) -> std
         )
         .env(
             "GIT_PROTOCOL",
-            request.header("git-protocol").unwrap_or_default(),
+            request
+                .header("git-protocol")
+                .filter(|_| knows_version_2)
+                .unwrap_or_default(),
         )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,5 +1,6 @@
 use anyhow::Result;
-use pathline_remote::git::{Credentials, Error, Reference, Remote};
+use pathline_remote::archive::Limits;
+use pathline_remote::git::{Credentials, Error, Kept, Reference, Remote};
 
 use crate::cgi;
 use crate::repository::{Repository, change};
@@ -24,6 +25,41 @@ async fn reading_and_writing_work_over_http() -> Result<()> {
     assert_eq!(git.resolve(&remote, &main).await?, written.revision);
     repository.assert_sound();
     Ok(())
+}
+
+#[tokio::test]
+async fn older_server_is_read_and_written_too() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let address = cgi::serve_version_0(repository.bare().parent().unwrap());
+    let remote = Remote::new(&format!("http://{address}/origin.git"))?;
+    let git = repository.cache("cache");
+    let main = Reference::branch("main");
+    git.fetch(&remote, &main).await?;
+    repository.in_clone(&["tag", "-a", "v1", "-m", "a tag"]);
+    repository.in_clone(&["push", "-q", "origin", "v1"]);
+    let tagged = git.fetch(&remote, &Reference::Tag("v1".into())).await?;
+    assert_eq!(tagged.commit, repository.in_bare(&["rev-parse", "main"]));
+    let written = git.commit(&remote, change(&[("over", "http\n")])).await?;
+    let later = repository_commit_on(&repository);
+    let fetched = git.fetch(&remote, &main).await?;
+    assert_eq!(fetched.commit, later);
+    let files = ["over".to_owned()];
+    let kept = git
+        .kept(&remote, &written.revision.commit, &files, &later)
+        .await?;
+    assert_eq!(kept, Kept::All);
+    let into = repository.scratch("archives");
+    git.archive(&remote, &fetched, &into, Limits::default())
+        .await?;
+    let missing = git.resolve(&remote, &Reference::branch("nowhere")).await;
+    assert!(matches!(missing, Err(Error::UnknownReference { .. })));
+    Ok(())
+}
+
+/// Commits on top of what was pushed by others.
+fn repository_commit_on(repository: &Repository) -> String {
+    repository.in_clone(&["pull", "-q", "origin", "main"]);
+    repository.commit(&[("more", "content\n")], "more")
 }
 
 #[tokio::test]

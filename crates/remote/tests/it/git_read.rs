@@ -79,7 +79,11 @@ async fn a_branch_is_followed_through_many_commits_and_a_forced_push() -> Result
     let main = Reference::branch("main");
     for round in 0..60 {
         let commit = repository.commit(&[("README", &format!("{round}\n"))], "next");
-        assert_eq!(git.fetch(&remote, &main).await?.commit, commit);
+        let fetched = git.fetch(&remote, &main).await?;
+        assert_eq!(fetched.commit, commit);
+        let into = repository.scratch("a");
+        git.archive(&remote, &fetched, &into, Limits::default())
+            .await?;
     }
     repository.in_clone(&["reset", "-q", "--hard", "HEAD~30"]);
     repository.in_clone(&["commit", "-q", "--allow-empty", "-m", "another way"]);

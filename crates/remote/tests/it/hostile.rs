@@ -1,69 +1,9 @@
 //! Repositories that nobody would make by accident.
 
 use anyhow::Result;
-use gix::ObjectId;
-use gix::objs::{Kind, Write};
-use pathline_remote::archive::{self, Limits};
-use pathline_remote::git::{Error, Git, Reference, Remote};
 
-use crate::repository::{Repository, change};
-
-/// A repository that takes any object, whatever git would say to it.
-struct Forge {
-    repository: Repository,
-    bare: gix::Repository,
-}
-
-/// An entry of a tree: its mode, its name and its object.
-type Entry<'a> = (&'a str, &'a str, ObjectId);
-
-impl Forge {
-    fn new() -> Self {
-        let repository = Repository::with_a_commit();
-        let bare = gix::open(repository.bare()).expect("it is a repository");
-        Self { repository, bare }
-    }
-
-    fn write(&self, kind: Kind, content: &[u8]) -> ObjectId {
-        let written = self.bare.objects.write_buf(kind, content);
-        written.expect("the repository is writable")
-    }
-
-    fn blob(&self, content: &str) -> ObjectId {
-        self.write(Kind::Blob, content.as_bytes())
-    }
-
-    fn tree(&self, entries: &[Entry<'_>]) -> ObjectId {
-        let mut content = Vec::new();
-        for (mode, name, id) in entries {
-            content.extend_from_slice(format!("{mode} {name}\0").as_bytes());
-            content.extend_from_slice(id.as_bytes());
-        }
-        self.write(Kind::Tree, &content)
-    }
-
-    /// Commits a tree to `main`.
-    fn commit(&self, tree: ObjectId) {
-        let who = "A <a@example.org> 0 +0000";
-        let content = format!("tree {tree}\nauthor {who}\ncommitter {who}\n\nforged\n");
-        let commit = self.write(Kind::Commit, content.as_bytes());
-        self.repository
-            .in_bare(&["update-ref", "refs/heads/main", &commit.to_string()]);
-    }
-
-    fn client(&self) -> (Git, Remote) {
-        (self.repository.cache("cache"), self.repository.remote())
-    }
-
-    /// Packs what is on `main`.
-    async fn archive(&self) -> Result<archive::Archive, Error> {
-        let (git, remote) = self.client();
-        let revision = git.fetch(&remote, &Reference::branch("main")).await?;
-        let into = self.repository.scratch("archives");
-        git.archive(&remote, &revision, &into, Limits::default())
-            .await
-    }
-}
+use crate::forge::Forge;
+use crate::repository::change;
 
 #[tokio::test]
 async fn hole_1_tree_that_is_too_deep_is_an_error_and_others_are_packed() -> Result<()> {

@@ -52,3 +52,18 @@ fn what_is_not_there_is_named() -> Result<()> {
     assert!(matches!(nothing, Error::NoRepository { .. }));
     Ok(())
 }
+
+#[test]
+fn hole_4_file_that_is_too_large_is_not_read() -> Result<()> {
+    let repository = repository()?;
+    let top = repository.path();
+    std::fs::File::create(top.join("zeros"))?.set_len(17 << 20)?;
+    git(top, &["add", "."]);
+    git(top, &["commit", "-q", "-m", "zeros"]);
+    let refused = file_at(top, "main", "zeros").unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "`zeros` has 17825792 bytes at `main`, and at most 16777216 are read"
+    );
+    Ok(())
+}

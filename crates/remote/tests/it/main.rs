@@ -2,10 +2,16 @@
 
 mod archives;
 mod cgi;
+mod forge;
+mod forged_packs;
 mod git_ancestry;
 mod git_http;
 mod git_read;
 mod git_write;
+mod half;
 mod hostile;
+mod large_packs;
 mod local_read;
 mod repository;
+mod server;
+mod time_outs;

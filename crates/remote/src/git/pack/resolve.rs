@@ -3,21 +3,20 @@
 //! From each whole object, everything that is made from it is made in turn, on a stack: the objects on
 //! the way to the one at hand. Their content is kept as far as there is room, and made again otherwise.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use flate2::Compression;
-use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use gix::ObjectId;
 use gix::hash::hasher;
 use gix::objs::Kind;
 
-use super::content::{Identity, Loose, Shelf};
-use super::delta::{Content, Sink, Sizes, apply};
-use super::entry::{Entry, read_header};
+use super::content::Identity;
+use super::delta::{Content, apply};
+use super::entry::Entry;
+use super::made::{FileAt, Made, Out, open_delta, open_entry};
 use super::stream::Received;
 use super::{Base, MAX_IN_MEMORY, MAX_PACK_BYTES, check_size, corrupt};
 use crate::git::wire::guard::{Exceeded, Guard};
@@ -339,97 +338,4 @@ fn header_of(kind: Kind, size: u64) -> Vec<u8> {
     }
     header.push(byte);
     header
-}
-
-/// Opens what an entry inflates to.
-fn open_entry(pack: &File, offset: u32) -> io::Result<(impl Read + '_, u64)> {
-    let mut reader = BufReader::with_capacity(4096, FileAt::new(pack, offset.into()));
-    let (_, size) = read_header(&mut reader)?;
-    Ok((ZlibDecoder::new(reader).take(size), size))
-}
-
-/// Opens the instructions of a delta; returns its sizes, too, and how many bytes it has.
-fn open_delta(pack: &File, offset: u32) -> io::Result<(impl BufRead + '_, Sizes, u64)> {
-    let (delta, bytes) = open_entry(pack, offset)?;
-    let mut delta = BufReader::with_capacity(4096, delta);
-    let sizes = Sizes::read(&mut delta)?;
-    Ok((delta, sizes, bytes))
-}
-
-/// A file from some place on.
-struct FileAt<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl<'a> FileAt<'a> {
-    fn new(file: &'a File, at: u64) -> Self {
-        Self { file, at }
-    }
-}
-
-impl Read for FileAt<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.at)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-/// Content that is being made, in memory or in a file.
-enum Out {
-    Memory(Vec<u8>),
-    File(BufWriter<File>, u64),
-}
-
-impl Out {
-    fn new(shelf: &Shelf, size: u64) -> io::Result<Self> {
-        if size <= MAX_IN_MEMORY {
-            let size = usize::try_from(size).map_err(io::Error::other)?;
-            return Ok(Self::Memory(Vec::with_capacity(size)));
-        }
-        Ok(Self::File(BufWriter::new(shelf.scratch()?), 0))
-    }
-
-    fn finish(self) -> io::Result<Content> {
-        Ok(match self {
-            Self::Memory(bytes) => Content::Memory(bytes),
-            Self::File(file, size) => {
-                let file = file.into_inner()?;
-                Content::File { file, size }
-            }
-        })
-    }
-}
-
-impl Sink for Out {
-    fn take(&mut self, piece: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Memory(bytes) => bytes.extend_from_slice(piece),
-            Self::File(file, size) => {
-                *size += piece.len() as u64;
-                file.write_all(piece)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// An object that is being made for the first time.
-struct Made<'a> {
-    identity: Identity,
-    out: Out,
-    loose: Option<Loose>,
-    guard: &'a Guard,
-}
-
-impl Sink for Made<'_> {
-    fn take(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.identity.update(piece);
-        if let Some(loose) = &mut self.loose {
-            self.guard.remaining()?;
-            loose.take(piece)?;
-        }
-        self.out.take(piece)
-    }
 }
