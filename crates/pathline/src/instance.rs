@@ -13,6 +13,7 @@ use pathline_engine::{Connection, Engine};
 use pathline_ledger::Location;
 use pathline_server::{Doors, Part};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::admission::{Mode, Rules};
 use crate::cli::Address;
@@ -47,6 +48,7 @@ pub(crate) struct Instance {
     engine: Tasks,
     doors: Tasks,
     readiness: pathline_server::Readiness,
+    prepared: watch::Receiver<bool>,
     data_dir: PathBuf,
     listen: SocketAddr,
     kube_listen: SocketAddr,
@@ -83,6 +85,7 @@ impl Instance {
         serve_doors(&mut doors, state.clone(), door);
         serve_cluster(&mut doors, &cluster, kube_door);
         readiness.mark_ready(Part::Cluster);
+        readiness.follow(Part::Cluster, cluster.writable());
 
         pathline_engine::crds::install(&cluster.client())
             .await
@@ -101,6 +104,8 @@ impl Instance {
             ytt: options.ytt.clone(),
             ..pathline_engine::Options::new(&data_dir, memory.ledger().clone())
         };
+        let prepared = engine_options.prepared.subscribe();
+        readiness.follow(Part::Engine, prepared.clone());
         let engine = start_engine(connection, engine_options, &state);
 
         Ok(Self {
@@ -109,6 +114,7 @@ impl Instance {
             engine,
             doors,
             readiness,
+            prepared,
             data_dir,
             listen,
             kube_listen,
@@ -141,6 +147,16 @@ impl Instance {
         &self.kubeconfig
     }
 
+    /// Waits until the workers are prepared: nothing of an earlier run is in their way.
+    pub(crate) async fn prepared(&mut self) -> Result<(), Failure> {
+        let mut prepared = self.prepared.clone();
+        tokio::select! {
+            // Without an engine nobody prepares them; that it has ended is said below.
+            Ok(_) = prepared.wait_for(|prepared| *prepared) => Ok(()),
+            failure = self.broken() => Err(failure),
+        }
+    }
+
     /// Waits until a part ends although nobody asked it to, and says why.
     pub(crate) async fn broken(&mut self) -> Failure {
         let (part, why) = tokio::select! {
@@ -168,13 +184,15 @@ impl Instance {
 
 /// Makes the data directory, for this user only, and returns its absolute path: artifacts are named
 /// by it in the cluster.
-pub(crate) fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::DirBuilder::new()
+pub(crate) fn prepare(data_dir: &Path) -> Result<PathBuf, Failure> {
+    let made = std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(data_dir)
         .and_then(|()| data_dir.canonicalize())
-        .with_context(|| format!("cannot use {} as the data directory", data_dir.display()))
+        .with_context(|| format!("cannot use {} as the data directory", data_dir.display()))?;
+    private::claim(&made)?;
+    Ok(made)
 }
 
 /// Starts the loops against a cluster, embedded or real, and shows what they count on the doors.
@@ -200,11 +218,15 @@ pub(crate) fn doors_to(memory: &Memory, cluster: Client, tasks: &Tasks) -> Doors
         .with_cluster(cluster)
         .closing_with(tasks.shutdown.clone());
     doors.readiness().mark_ready(Part::Ledger);
+    let writable = memory.ledger().writable();
+    doors.readiness().follow(Part::Ledger, writable);
     doors
 }
 
 /// Answers on the port of Pathline itself.
 pub(crate) fn serve_doors(doors: &mut Tasks, state: Doors, listener: TcpListener) {
+    // Before any limit is taken from it.
+    pathline_cluster::serve::raise_descriptor_limit();
     let (router, limits) = (
         pathline_server::app(state),
         pathline_server::Limits::default(),

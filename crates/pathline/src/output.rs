@@ -1,6 +1,9 @@
 //! What goes to stdout (data) and to stderr (everything else).
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
@@ -9,6 +12,9 @@ use serde::Serialize;
 
 /// Whether stdout holds something already: a second document would make both unreadable.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// What a write to a terminal says that is gone, on every Unix.
+const EIO: i32 = 5;
 
 /// The form in which a command prints its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -65,10 +71,19 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// A reader such as `head` that has seen enough is no failure.
+/// A reader such as `head` that has seen enough is no failure, and neither is a terminal that was
+/// closed.
 fn tolerate_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.raw_os_error() == Some(EIO) && is_device() => Ok(()),
         other => other,
     }
+}
+
+/// Returns whether stdout is a device, such as a terminal, and no file on a disk that fails.
+fn is_device() -> bool {
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let metadata = stdout.and_then(|stdout| stdout.metadata());
+    metadata.is_ok_and(|metadata| metadata.file_type().is_char_device())
 }

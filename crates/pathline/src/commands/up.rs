@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::{LogArgs, UpArgs};
 use crate::instance::{Instance, Options};
 use crate::logs::{self, Sink};
-use crate::output::{print_data, say};
+use crate::output::{Format, print_data, say};
 use crate::report::{Exit, Failure};
 use crate::settings::UpSettings;
 use crate::signals::Signals;
@@ -44,19 +44,26 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Yes);
         }
     };
-    let ready = Ready::of(&instance);
-    print_data(args.output.format, &ready, |out| ready.write_text(out))?;
-
-    tokio::select! {
-        failure = instance.broken() => {
-            signals.bound(instance.stop()).await?;
-            Err(failure)
-        }
+    let outcome = tokio::select! {
+        failure = go_on(&mut instance, args.output.format) => Err(failure),
         name = signals.next() => {
             say(&format!("{name}: stopping; once more to stop at once"));
-            signals.bound(instance.stop()).await?;
             Ok(Exit::Yes)
         }
+    };
+    signals.bound(instance.stop()).await?;
+    outcome
+}
+
+/// Says when it is ready, and then waits until something breaks.
+async fn go_on(instance: &mut Instance, format: Format) -> Failure {
+    if let Err(failure) = instance.prepared().await {
+        return failure;
+    }
+    let ready = Ready::of(instance);
+    match print_data(format, &ready, |out| ready.write_text(out)) {
+        Ok(()) => instance.broken().await,
+        Err(error) => error.into(),
     }
 }
 

@@ -15,6 +15,7 @@ mod endings;
 mod generated;
 mod hello;
 mod help;
+mod holes;
 mod instance;
 mod keys;
 mod kubectl;
