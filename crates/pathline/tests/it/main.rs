@@ -10,6 +10,7 @@ mod config;
 mod copies;
 mod debugger;
 mod demo;
+mod depth;
 mod early;
 mod endings;
 mod generated;
