@@ -20,6 +20,7 @@ mod ancestry;
 mod cache;
 mod change;
 mod error;
+pub(crate) mod fuzz;
 mod message;
 mod objects;
 mod pack;

@@ -4,5 +4,7 @@
 //! somebody works in; [`archive`] packs and unpacks the content that travels between the workers.
 
 pub mod archive;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod git;
 pub mod local;

@@ -7,11 +7,14 @@ use gix::{ObjectId, Repository};
 
 use super::Error;
 use super::session::local;
+use super::wire::guard::Exceeded;
 
 /// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
 const MOST_PACKS: usize = 50;
 /// What a cached repository may have on disk before it is started afresh.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
+/// The most commits whose parents are not there: each is told to the remote at every fetch.
+const MAX_SHALLOW: u64 = 20_000;
 /// A file that says by which rules the objects of a cached repository are kept.
 const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
 
@@ -42,6 +45,9 @@ pub(super) fn write_shallow(git_dir: &Path, mut commits: Vec<ObjectId>) -> io::R
     }
     commits.sort_unstable();
     commits.dedup();
+    let what = "the cached repository";
+    let unit = "commits without parents";
+    Exceeded::check(what, commits.len() as u64, MAX_SHALLOW, unit)?;
     let lines: String = commits.iter().map(|it| format!("{it}\n")).collect();
     let mut file = tempfile::NamedTempFile::new_in(git_dir)?;
     io::Write::write_all(&mut file, lines.as_bytes())?;

@@ -115,7 +115,7 @@ impl Update {
 
 /// What the remote said: its status lines, and messages for people.
 #[derive(Default)]
-struct Report {
+pub(super) struct Report {
     lines: Vec<String>,
     remarks: String,
 }
@@ -124,7 +124,7 @@ struct Report {
 const MOST_REMARKS: usize = 2000;
 
 impl Report {
-    fn read_lines(answer: &mut Packets<impl Read>) -> io::Result<Self> {
+    pub(super) fn read_lines(answer: &mut Packets<impl Read>) -> io::Result<Self> {
         let mut report = Self::default();
         while let Packet::Data(line) = answer.line()? {
             report.take(line)?;
@@ -133,7 +133,7 @@ impl Report {
     }
 
     /// Takes apart the bands: 1 has the status as packet lines, 2 and 3 have words for people.
-    fn read_side_band(answer: &mut Packets<impl Read>) -> io::Result<Self> {
+    pub(super) fn read_side_band(answer: &mut Packets<impl Read>) -> io::Result<Self> {
         let mut report = Self::default();
         let mut status = Vec::new();
         while let Packet::Data(packet) = answer.line()? {

@@ -78,6 +78,13 @@ impl Session {
         }
         // Git sorts a directory as if its name ended in `/`; archives sort by the plain name.
         entries.sort_by(|one, two| two.name.cmp(&one.name));
+        if let Some([_, same]) = entries
+            .array_windows()
+            .find(|[one, two]| one.name == two.name)
+        {
+            let path = path.join(OsStr::from_bytes(&same.name));
+            return Err(Error::Archive(archive::Error::Duplicate { path }));
+        }
         let directory: Rc<Path> = path.into();
         for entry in entries {
             check_name(&entry.name)?;

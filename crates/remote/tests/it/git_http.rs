@@ -106,13 +106,16 @@ async fn a_server_that_wants_credentials_is_told_apart_from_one_that_is_down() -
 #[tokio::test]
 async fn a_closed_port_is_an_error_that_names_the_remote() -> Result<()> {
     let free = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let remote = Remote::new(&format!("http://{free}/origin.git"))?;
-    let git = Repository::empty().cache("cache");
-    let error = git
-        .resolve(&remote, &Reference::branch("main"))
-        .await
-        .unwrap_err();
-    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
-    assert!(error.to_string().contains(&free.to_string()), "{error}");
+    let repository = Repository::empty();
+    for scheme in ["http", "https"] {
+        let remote = Remote::new(&format!("{scheme}://{free}/origin.git"))?;
+        let git = repository.cache("cache");
+        let error = git
+            .resolve(&remote, &Reference::branch("main"))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+        assert!(error.to_string().contains(&free.to_string()), "{error}");
+    }
     Ok(())
 }

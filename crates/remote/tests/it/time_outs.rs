@@ -92,7 +92,7 @@ fn hole_4_packets_without_content_are_counted() -> Result<()> {
     let told = refusal(&shallow, 120)?;
     assert_contains(
         &told,
-        "the answer before the pack has more than 262144 bytes",
+        "the answer before the pack has more than 1048576 bytes",
     );
     Ok(())
 }

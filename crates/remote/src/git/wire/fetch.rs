@@ -1,5 +1,6 @@
 //! Asking for objects.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead};
 
 use gix::ObjectId;
@@ -8,8 +9,8 @@ use super::advertisement::{Advertisement, object_id};
 use super::packet::{Packet, malformed, write_flush, write_line};
 use super::{Answer, Connection, Guard};
 
-/// The most bytes before a pack: which commits now have no parents.
-const MAX_HEAD_BYTES: u64 = 256 << 10;
+/// The most bytes before a pack: which commits now have no parents. Much of the pack may come with them.
+const MAX_HEAD_BYTES: u64 = 1 << 20;
 
 /// What is asked for, and what is there already.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(in crate::git) struct Want<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::git) struct Shallow {
     pub(in crate::git) added: Vec<ObjectId>,
-    pub(in crate::git) removed: Vec<ObjectId>,
+    pub(in crate::git) removed: HashSet<ObjectId>,
 }
 
 impl Want<'_> {
@@ -163,7 +164,7 @@ impl Shallow {
         if let Some(id) = line.strip_prefix("shallow ") {
             self.added.push(object_id(id)?);
         } else if let Some(id) = line.strip_prefix("unshallow ") {
-            self.removed.push(object_id(id)?);
+            self.removed.insert(object_id(id)?);
         } else {
             return Err(malformed("a shallow commit has no id"));
         }
