@@ -6,7 +6,7 @@
 //! that got the same number later is left alone.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use super::keeper::KEEPER_MARK;
 /// How long killed processes may take to vanish.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(5);
+/// The longest note of a group that is read.
+const LONGEST_NOTE: u64 = 4096;
 /// How long keepers whose Pathline is gone may take to end what they keep.
 const KEEPERS_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -93,7 +95,7 @@ fn recorded_groups(runs: &Path) -> Vec<(Pid, PathBuf)> {
         let group = group
             .and_then(Pid::from_raw)
             .filter(|pid| *pid != Pid::INIT);
-        match (group, fs::read_to_string(&path)) {
+        match (group, read_note(&path)) {
             (Some(group), Ok(birth)) if is_still_ours(group, &birth) => groups.push((group, path)),
             _ => {
                 let _ = fs::remove_file(&path);
@@ -101,6 +103,17 @@ fn recorded_groups(runs: &Path) -> Vec<(Pid, PathBuf)> {
         }
     }
     groups
+}
+
+/// Reads a note. Whatever else is in its place, such as a pipe that nobody writes to, is none.
+fn read_note(path: &Path) -> io::Result<String> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut note = String::new();
+    let file = fs::File::open(path)?;
+    file.take(LONGEST_NOTE).read_to_string(&mut note)?;
+    Ok(note)
 }
 
 /// Whether the group is the one that was written down.
@@ -292,6 +305,9 @@ mod tests {
         let pid = Pid::from_child(&stranger);
         fs::write(dir.path().join(pid.to_string()), "another boot 17")?;
         fs::write(dir.path().join("not a number"), "x")?;
+        let pipe = dir.path().join("4711");
+        let made = std::process::Command::new("mkfifo").arg(pipe).status()?;
+        assert!(made.success());
         end_all("no-such-instance", dir.path()).expect("nothing is ours");
         assert!(stranger.try_wait()?.is_none(), "it still runs");
         assert_eq!(

@@ -15,6 +15,7 @@ use crate::workers::trash::Trash;
 pub(crate) struct Places {
     data_dir: PathBuf,
     identity: Identity,
+    trash: Trash,
 }
 
 impl Places {
@@ -27,7 +28,11 @@ impl Places {
             Some(identity) => identity,
             None => Identity::of_original(&data_dir)?,
         };
-        let places = Self { data_dir, identity };
+        let places = Self {
+            trash: Trash::new(data_dir.join("trash")),
+            data_dir,
+            identity,
+        };
         for directory in [
             places.artifacts(),
             places.logs(),
@@ -55,11 +60,13 @@ impl Places {
 
     /// Removes the directories of children that are gone. Whatever they left, it keeps nobody waiting.
     pub(crate) fn clear_work(&self) -> io::Result<()> {
-        let trash = self.trash();
-        if let Err(error) = trash.set_aside(&self.work()) {
-            tracing::warn!(%error, "cannot set aside what children left behind");
+        if self.trash.set_aside(&self.work()).is_err() {
+            // It may be a file system of its own. New directories have other names.
+            let left = fs::read_dir(self.work()).into_iter().flatten().flatten();
+            let left = left.map(|entry| entry.path()).collect();
+            self.trash.remove_in_place(left);
         }
-        trash.empty_in_background();
+        self.trash.empty_in_background();
         fs::create_dir_all(self.work())
     }
 
@@ -94,7 +101,7 @@ impl Places {
 
     /// The place for directories of children that are gone.
     pub(crate) fn trash(&self) -> Trash {
-        Trash::new(self.data_dir.join("trash"))
+        self.trash.clone()
     }
 
     fn logs(&self) -> PathBuf {

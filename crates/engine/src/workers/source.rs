@@ -79,10 +79,7 @@ impl Drop for WorkDir {
     fn drop(&mut self) {
         match self.trash.set_aside(&self.place) {
             Ok(()) => self.trash.empty_in_background(),
-            Err(error) => {
-                let directory = self.place.display();
-                tracing::warn!(%directory, %error, "cannot set a work directory aside");
-            }
+            Err(_) => self.trash.remove_in_place(vec![self.place.clone()]),
         }
     }
 }

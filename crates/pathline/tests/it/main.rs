@@ -26,6 +26,7 @@ mod problems;
 mod program;
 mod real_cluster;
 mod restarts;
+mod rubbish;
 mod schemathesis;
 mod site;
 mod story;
