@@ -98,6 +98,7 @@ impl Connection {
             activity: activity.clone(),
             readers: readers.clone(),
             visitor: self.seat.visitor.clone(),
+            patience: self.limits.body,
         };
         let answering = service_fn(move |request| desk.clone().answer(request));
         let builder = http(&self.limits);
@@ -172,6 +173,7 @@ struct Desk<S> {
     activity: Activity,
     readers: Readers,
     visitor: Visitor,
+    patience: Duration,
 }
 
 impl<S> Desk<S> {
@@ -182,7 +184,7 @@ impl<S> Desk<S> {
     {
         let under_way = self.activity.begin();
         let version = request.version();
-        let mut request = request.map(|body| Arriving::new(body, &self.activity));
+        let mut request = request.map(|body| Arriving::new(body, &self.activity, self.patience));
         request.extensions_mut().insert(self.visitor);
         let mut response = self.service.oneshot(request).await?;
         if response.status() == StatusCode::PAYLOAD_TOO_LARGE && version < Version::HTTP_2 {

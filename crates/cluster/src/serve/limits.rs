@@ -19,6 +19,8 @@ pub struct Limits {
     pub greeting: Duration,
     /// Between requests, the head of the next one included.
     pub idle: Duration,
+    /// For the body of a request.
+    pub body: Duration,
     /// For each piece of an answer to be read, and between signs of life on a connection.
     pub send: Duration,
     /// For requests under way when the server stops.
@@ -38,6 +40,8 @@ impl Limits {
             // More than the 90 seconds for which clients keep idle connections, so that it is the
             // client who closes them, and never just as it sends a request.
             idle: Duration::from_secs(120),
+            // More than services take for themselves, which answer with a reason when it is up.
+            body: Duration::from_secs(90),
             send: Duration::from_secs(30),
             drain: Duration::from_secs(5),
             arrive: Duration::from_secs(1),

@@ -181,6 +181,31 @@ async fn hole_5_one_byte_now_and_then_buys_no_time() {
 }
 
 #[tokio::test]
+async fn hole_5_half_a_body_and_then_a_byte_now_and_then_buys_no_time() {
+    let limits = Limits {
+        body: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let mut server = Server::start_plain(limits).await;
+    let (mut answer, mut slow) = server.connect_plain().await.into_split();
+    slow.write_all(b"POST /read HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n")
+        .await
+        .unwrap();
+    soon(server.waiting.recv()).await.unwrap();
+    let dripping = async {
+        while slow.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let mut first = [0; 9];
+    tokio::select! {
+        () = dripping => panic!("it was closed without an answer"),
+        read = soon(answer.read_exact(&mut first)) => assert!(read.is_ok()),
+    }
+    assert_eq!(&first, b"HTTP/1.1 ", "whoever waited for it gave up");
+}
+
+#[tokio::test]
 async fn hole_5_an_http2_connection_without_requests_is_closed() {
     let server = Server::start(impatient(), b"h2").await;
     let io = TokioIo::new(server.connect().await);
