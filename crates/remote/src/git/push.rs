@@ -61,6 +61,7 @@ impl Session {
             }
         });
         let report = report.map_err(|e| self.failed(&e))?;
+        connection.close();
         Ok(report.verdict(name))
     }
 

@@ -104,13 +104,21 @@ impl Connection {
         }))
     }
 
-    /// Tells the remote that nothing is wanted of it any more.
+    /// Tells the remote that nothing more is asked of it.
     pub(super) fn finish(mut self) {
         if let Self::Process(process) = &mut self {
             let mut request = Vec::new();
             write_flush(&mut request);
             // It may be gone already.
             let _ = process.send(&request);
+        }
+        self.close();
+    }
+
+    /// Lets the remote end by itself: it was told everything, and has told everything.
+    pub(super) fn close(self) {
+        if let Self::Process(process) = self {
+            process.finish();
         }
     }
 }

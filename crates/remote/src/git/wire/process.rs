@@ -39,7 +39,7 @@ const LOCAL_VARIABLES: [&str; 13] = [
     "GIT_WORK_TREE",
 ];
 
-/// A running program, with all that it started. It is gone when this is dropped.
+/// A running program, with all that it started. It is ended when this is dropped.
 pub(in crate::git) struct Process {
     pipes: BufReader<Pipes>,
     child: Child,
@@ -85,6 +85,11 @@ impl Process {
         Ok(Self { pipes, child })
     }
 
+    /// Gives the program a moment to end by itself.
+    pub(super) fn finish(mut self) {
+        self.pipes.get_mut().close();
+    }
+
     /// Sends a request.
     pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.pipes.get_mut().write_all(request)
@@ -109,7 +114,6 @@ impl BufRead for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.pipes.get_mut().close();
         // It was not waited for yet, so its number cannot be another one's.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
             // It may have ended by itself.
@@ -129,14 +133,14 @@ struct Pipes {
 }
 
 impl Pipes {
-    /// Ends the input and gives the program a moment to end by itself.
+    /// Ends the input and waits for the end of the output, for a moment.
     fn close(&mut self) {
         self.input = None;
         let mut rest = [0; 4096];
-        let patience = self.guard.remaining().unwrap_or_default().min(GRACE);
-        while let Ok(true) = wait_for(&[(self.output.as_fd(), PollFlags::IN)], patience)
+        let end = Instant::now() + self.guard.remaining().unwrap_or_default().min(GRACE);
+        while let Some(left) = end.checked_duration_since(Instant::now())
+            && let Ok(true) = wait_for(&[(self.output.as_fd(), PollFlags::IN)], left)
             && let Ok(1..) = self.output.read(&mut rest)
-            && self.guard.spend(rest.len()).is_ok()
         {}
     }
 
@@ -160,9 +164,10 @@ impl Pipes {
 
     /// Explains why there is no more to read.
     fn ended(&mut self) -> io::Error {
-        let patience = self.guard.remaining().unwrap_or_default().min(GRACE);
-        while let Some(complaints) = &self.complaints
-            && let Ok(true) = wait_for(&[(complaints.as_fd(), PollFlags::IN)], patience)
+        let end = Instant::now() + self.guard.remaining().unwrap_or_default().min(GRACE);
+        while let Some(left) = end.checked_duration_since(Instant::now())
+            && let Some(complaints) = &self.complaints
+            && let Ok(true) = wait_for(&[(complaints.as_fd(), PollFlags::IN)], left)
             && self.listen().is_ok()
             && self.said.len() < MAX_SAID
         {}
