@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use kube::Client;
 use pathline_cluster::Cluster;
-use pathline_engine::workers::Kinds;
+use pathline_engine::workers::{Keeper, Kinds};
 use pathline_engine::{Connection, Engine};
 use pathline_ledger::Location;
 use pathline_server::{Doors, Part};
@@ -58,6 +58,8 @@ pub(crate) struct Instance {
 impl Instance {
     /// Starts everything; returns when the kinds are installed and the kubeconfig is written.
     pub(crate) async fn start(options: &Options) -> Result<Self, Failure> {
+        // Before our limits are raised, so that commands have those of whoever started us.
+        let keeper = Keeper::default();
         let data_dir = prepare(&options.data_dir)?;
         // First of all, because it also makes sure that nobody else uses the directory.
         let cluster = Cluster::open(pathline_cluster::Options {
@@ -101,6 +103,7 @@ impl Instance {
         let engine_options = pathline_engine::Options {
             identity: Some(identity),
             workers: Some(Kinds::all()),
+            keeper,
             ytt: options.ytt.clone(),
             ..pathline_engine::Options::new(&data_dir, memory.ledger().clone())
         };

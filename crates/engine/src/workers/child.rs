@@ -148,6 +148,7 @@ impl Launcher {
             command: launch.command,
             environment: environment.into_iter().collect(),
             directory: launch.directory.into(),
+            descriptors: self.keeper.descriptors,
         }
     }
 }
@@ -475,6 +476,17 @@ mod tests {
             .filter(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name))
             .collect();
         assert_eq!(extra, expected);
+    }
+
+    #[tokio::test]
+    async fn children_have_the_limit_of_open_files_that_was_there_before_we_raised_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut launcher = launcher(dir.path());
+        launcher.keeper.descriptors = Some(123);
+        let launch = shell(dir.path(), "ulimit -Sn");
+        let mut child = launcher.start(&launch).await.unwrap();
+        child.ended().await;
+        assert_eq!(child.tail().text(), "123\n");
     }
 
     #[tokio::test]

@@ -17,6 +17,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Resource, getrlimit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,8 @@ pub struct Keeper {
     pub program: PathBuf,
     /// What makes it call [`keep`].
     pub arguments: Vec<OsString>,
+    /// How many files a command may have open unless it asks for more; nothing is as many as it may ask for.
+    pub descriptors: Option<u64>,
 }
 
 impl Keeper {
@@ -66,7 +69,8 @@ impl Keeper {
 }
 
 impl Default for Keeper {
-    /// This very executable, also when its file was replaced since.
+    /// This very executable, also when its file was replaced since, and the limit of open files that it has now:
+    /// one that raises its own later raises it for itself alone.
     fn default() -> Self {
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
@@ -76,6 +80,7 @@ impl Default for Keeper {
         Self {
             program: own,
             arguments: vec![Self::ARGUMENT.into()],
+            descriptors: getrlimit(Resource::Nofile).current,
         }
     }
 }
@@ -98,6 +103,8 @@ pub(super) struct Start {
     /// The whole environment.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) directory: OsString,
+    /// How many files it may have open unless it asks for more.
+    pub(super) descriptors: Option<u64>,
 }
 
 /// What a keeper tells Pathline. Its own end says that nothing is left.

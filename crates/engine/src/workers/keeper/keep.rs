@@ -12,7 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, wait, waitid,
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getrlimit,
+    kill_process_group, setrlimit, wait, waitid,
 };
 
 use super::{Order, Report, Start, receive, send};
@@ -63,6 +64,7 @@ fn spawn(start: Start) -> io::Result<Pid> {
         .command
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"))?;
+    limit_descriptors(start.descriptors)?;
     let output = io::stderr().as_fd().try_clone_to_owned()?;
     let child = Command::new(program)
         .args(arguments)
@@ -75,6 +77,13 @@ fn spawn(start: Start) -> io::Result<Pid> {
         .stderr(output)
         .spawn()?;
     Ok(Pid::from_child(&child))
+}
+
+/// Sets the limit of open files for the command; a keeper itself needs few.
+fn limit_descriptors(wanted: Option<u64>) -> io::Result<()> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let current = wanted.or(maximum);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?)
 }
 
 fn refuse(socket: &UnixStream, error: &io::Error) -> io::Result<()> {
