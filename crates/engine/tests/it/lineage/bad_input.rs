@@ -64,7 +64,7 @@ pub(crate) async fn large_values_stay_within_bounds(world: &mut World) {
             json!([resource("build", "ClusterImageTemplate", &[])]),
         )
         .await;
-    let text = "x".repeat(1_000_000);
+    let text = "x".repeat(600_000);
     let mut params = vec![json!({"name": "text", "value": text})];
     params.extend(
         names
@@ -73,7 +73,7 @@ pub(crate) async fn large_values_stay_within_bounds(world: &mut World) {
     );
     world.apply_workload("app", json!({"params": params})).await;
     world
-        .done("build", |_| true, json!({"image": "i".repeat(1_000_000)}))
+        .done("build", |_| true, json!({"image": "i".repeat(600_000)}))
         .await;
     let is_told = |owner: &Value| owner["status"]["outputs"][0]["type"] == "image";
     let owner = world
