@@ -85,6 +85,9 @@ pub struct DeliveredBy {
     pub marks: String,
     /// The blueprint and the templates that it was looked at with, with their generations.
     pub used: Used,
+    /// The source that it was at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
 }
 
 /// The name of an object in a cluster.

@@ -10,7 +10,7 @@ use pathline_ledger::Ledger;
 use pathline_lineage::rollout::{
     DeliveredBy, Delivery, Files, is_same_repository, judge_delivered,
 };
-use pathline_lineage::{Artifact, Kind, Live, Origin, Rollout, Stage, Track, Written};
+use pathline_lineage::{Delivered, Live, Rollout, Stage, Track, Written};
 use pathline_remote::git::{Git, Kept};
 use serde_json::Value;
 
@@ -174,10 +174,14 @@ impl Deliveries {
     ) -> (Delivery, Option<String>) {
         let Seen {
             revision,
-            live,
-            failure,
+            mut live,
+            mut failure,
             ..
         } = Seen::of(key, track);
+        // What is recorded is of a Pathline that has ended, and its processes with it.
+        if !self.seen.lock().contains_key(key) {
+            (live, failure) = (Live::Unknown, None);
+        }
         let files = match &revision {
             Some(revision) => self.files(commit, written, revision).await.map(Some),
             None => Ok(None),
@@ -296,15 +300,7 @@ impl Deliveries {
 
 impl Seen {
     fn of(key: &Key, track: &Track) -> Self {
-        let source = source_of(track);
-        let live = source.as_ref().map(|(origin, artifact)| {
-            let arrival = track.state.arrival(origin, |it| it == *artifact);
-            let live = track.live_of(origin, &arrival);
-            match track.live() {
-                Live::False => Live::False,
-                Live::True | Live::Unknown => live,
-            }
-        });
+        let Delivered { source, live } = track.delivered();
         let crash = track.rollouts.values().find_map(|it| match &it.stage {
             Stage::Failed { reason } => Some(reason.clone()),
             _ => None,
@@ -313,8 +309,8 @@ impl Seen {
         let mut stuck = track.failures.iter().filter(|(name, _)| !name.is_empty());
         let failure = crash.or_else(|| stuck.next().map(|(_, why)| why.clone()));
         Self {
-            revision: source.map(|(_, artifact)| artifact.shown().to_owned()),
-            live: live.unwrap_or_default(),
+            revision: source.map(|it| it.shown().to_owned()),
+            live,
             failure,
             since: newest(track),
             at: delivered_by(key, track),
@@ -343,17 +339,6 @@ fn delivered_by(key: &Key, track: &Track) -> DeliveredBy {
         generation: track.generation,
         marks: track.marks.clone(),
         used: track.used.clone(),
+        revision: track.delivered().source.map(|it| it.shown().to_owned()),
     }
-}
-
-/// Returns the source that a delivery is at: the one that the owner fixes, or that was found last.
-fn source_of(track: &Track) -> Option<(Origin, &Artifact)> {
-    let state = &track.state;
-    if let Some(fixed) = state.owner().get("source") {
-        return Some((Origin::owner("source"), fixed));
-    }
-    state.finders(Kind::Source).into_iter().find_map(|name| {
-        let made = state.current(name)?;
-        Some((Origin::resource(name), made.output.as_ref()?))
-    })
 }

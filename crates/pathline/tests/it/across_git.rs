@@ -1,6 +1,8 @@
 //! `examples/hello` is asked across its manifest repository: what runs is made of the application's commit.
 
-use anyhow::{Context, Result};
+use std::net::TcpListener;
+
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::asking::{Example, git, made_of};
@@ -30,6 +32,31 @@ async fn point_16_lineage_crosses_git_both_ways() -> Result<()> {
     assert_delivered(&example, &first, false)?;
     assert_delivered(&example, &example.commit, true)?;
     assert_explained(&example, &example.commit)?;
+    example.stop();
+    Ok(())
+}
+
+/// The delivery is looked at again after a start, and only then the workload whose commit it has.
+#[tokio::test]
+async fn point_2_what_runs_behind_git_is_not_live_after_a_restart_until_it_answers() -> Result<()> {
+    let mut example = Example::start().await?;
+    let source = format!("source={}", example.commit);
+    let wait = ["wait", "workload/hello", "--for", &source, "--live"];
+    let waited = example.ask_json(&wait)?;
+    let address = waited["running"][0]["address"].as_str();
+    let address = address.context("where it answers")?.to_owned();
+    for _ in 0..3 {
+        let mut stranger = None;
+        example = example.restart_after(|| stranger = TcpListener::bind(&address).ok());
+        ensure!(
+            stranger.is_some(),
+            "the port of a site that has ended is free"
+        );
+        let taken = example.ask(&[&wait[..], &["--timeout", "4s"]].concat());
+        assert_eq!(taken.status.code(), Some(124), "{}", stdout(&taken));
+        drop(stranger);
+        wait_live(&example, &example.commit);
+    }
     example.stop();
     Ok(())
 }

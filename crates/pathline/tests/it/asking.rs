@@ -52,6 +52,11 @@ impl Example {
 
     /// Stops it, and starts it again over what it has kept.
     pub(crate) fn restart(self) -> Self {
+        self.restart_after(|| ())
+    }
+
+    /// Stops it, lets something happen, and starts it again over what it has kept.
+    pub(crate) fn restart_after(self, meanwhile: impl FnOnce()) -> Self {
         self.up.signal(Signal::TERM);
         let Ended {
             code,
@@ -59,6 +64,7 @@ impl Example {
             leash,
         } = self.up.wait();
         assert_eq!(code, Some(0), "{stderr}");
+        meanwhile();
         let any = "127.0.0.1:0";
         let up = ["up", "--listen", any, "--kube-listen", any, "-o", "json"];
         let mut up = Running::start_in(leash, &up);

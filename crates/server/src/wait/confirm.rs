@@ -12,7 +12,7 @@ use pathline_blueprint::model::GROUP;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_lineage::rollout::{Below, DeliveredBy, Object, ObjectName, judge};
 use pathline_lineage::used::{Used, newer};
-use pathline_lineage::{Stage, Track, track};
+use pathline_lineage::{Artifact, Live, Stage, Track, track};
 
 use crate::Doors;
 use crate::names::OwnerName;
@@ -30,9 +30,11 @@ pub(super) async fn outdated(
     let mut outdated = track.outdated(&now);
     if live {
         outdated.extend(stopped(doors.cluster()?, track).await?);
-        let rollouts = track.rollouts.values();
-        for delivery in rollouts.flat_map(|it| &it.deliveries) {
-            outdated.extend(of_delivery(doors, delivery).await?);
+        for rollout in track.rollouts.values() {
+            let is_done = rollout.stage == Stage::Done;
+            for delivery in &rollout.deliveries {
+                outdated.extend(of_delivery(doors, delivery, is_done).await?);
+            }
         }
     }
     outdated.sort();
@@ -48,7 +50,13 @@ pub(super) fn newer_owner(track: &Track, generation: Option<i64>) -> Vec<String>
     newer.map(told).into_iter().collect()
 }
 
-async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String>, Refusal> {
+/// Says what has changed since the last look at the owner whose commit a delivery has; `is_done` if that
+/// look found that it runs.
+async fn of_delivery(
+    doors: &Doors,
+    delivery: &DeliveredBy,
+    is_done: bool,
+) -> Result<Vec<String>, Refusal> {
     let name = OwnerName {
         namespace: delivery.namespace.clone(),
         name: delivery.name.clone(),
@@ -72,6 +80,13 @@ async fn of_delivery(doors: &Doors, delivery: &DeliveredBy) -> Result<Vec<String
     let ledger = doors.ledger()?;
     if let Some(track) = ledger.find_track(kind, &name.namespace, &name.name).await? {
         outdated.extend(stopped(doors.cluster()?, &track).await?);
+        // The delivery may have been looked at since, and the one who wrote the commit not yet.
+        let now = track.delivered();
+        let revision = now.source.map(Artifact::shown);
+        let is_elsewhere = delivery.revision.is_some() && delivery.revision.as_deref() != revision;
+        if is_elsewhere || (is_done && now.live != Live::True) {
+            outdated.push(format!("{title} does not run what it did"));
+        }
     }
     Ok(outdated)
 }
