@@ -9,6 +9,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::report::Failure;
 
+/// What the system sends, and by default ends a process with.
+const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;
+
 /// How long an orderly stop may take.
 pub(crate) const GRACE: Duration = Duration::from_secs(20);
 
@@ -18,6 +21,8 @@ pub(crate) struct Signals {
     terminate: Signal,
     /// A terminal that is closed; nobody listens if `nohup` said so.
     hangup: Option<Signal>,
+    /// A file that has reached the limit of `ulimit -f`: only caught, so that the write fails instead.
+    _too_large: Signal,
 }
 
 impl Signals {
@@ -28,6 +33,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: hangup.then(|| signal(SignalKind::hangup())).transpose()?,
+            _too_large: signal(SignalKind::from_raw(FILE_TOO_LARGE.as_raw()))?,
         })
     }
 

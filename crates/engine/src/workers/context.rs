@@ -28,6 +28,8 @@ use super::slots::Slots;
 const FINALIZER: &str = "pathline.dev/stop";
 /// When a failed reconciliation is tried again.
 const RETRY: Duration = Duration::from_secs(5);
+/// How long reconciliations under way may take when Pathline stops: a git server may be silent.
+const LAST_RECONCILIATIONS: Duration = Duration::from_secs(3);
 
 /// What every worker needs.
 pub(crate) struct Context {
@@ -122,9 +124,15 @@ pub(crate) async fn control<K, F>(
             std::future::pending().await
         }
     };
+    // What is cut off here is done again after the next start, as after a crash.
+    let stopped_late = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(LAST_RECONCILIATIONS).await;
+    };
     tokio::select! {
         () = reconciled => {}
         () = stopped_early => {}
+        () = stopped_late => {}
     }
 }
 

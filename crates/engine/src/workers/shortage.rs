@@ -19,6 +19,7 @@ fn passes(error: &io::Error) -> bool {
     let by_kind = matches!(
         error.kind(),
         ErrorKind::StorageFull
+            | ErrorKind::FileTooLarge
             | ErrorKind::QuotaExceeded
             | ErrorKind::ReadOnlyFilesystem
             | ErrorKind::StaleNetworkFileHandle

@@ -21,6 +21,8 @@ pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
 pub(crate) const READY: &str = "Ready";
 /// The condition of an object that nobody tries again until it is changed.
 const STALLED: &str = "Stalled";
+/// How much of a message is told: it may quote what somebody else wrote, and has to fit into an object.
+const LONGEST_MESSAGE: usize = 4_096;
 /// How long the last words of a stopped run may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -84,7 +86,7 @@ pub(crate) fn set_condition(
         type_: type_.into(),
         status: verdict.status.into(),
         reason: verdict.reason.into(),
-        message: verdict.message,
+        message: shortened(verdict.message),
         observed_generation: generation,
         last_transition_time,
     };
@@ -92,6 +94,15 @@ pub(crate) fn set_condition(
         Some(at) => conditions[at] = condition,
         None => conditions.push(condition),
     }
+}
+
+/// Cuts a message where it gets too long.
+fn shortened(mut message: String) -> String {
+    if message.len() > LONGEST_MESSAGE {
+        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+        message.push('…');
+    }
+    message
 }
 
 /// Says, as kstatus and Flux do, whether nothing will happen until the object is changed.
@@ -251,6 +262,16 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn message_that_quotes_something_long_is_cut() {
+        let mut conditions = Vec::new();
+        let verdict = Verdict::no("Long", "é".repeat(1_000_000));
+        set_condition(&mut conditions, READY, None, verdict);
+        let message = &conditions[0].message;
+        assert!(message.len() < 5_000, "{}", message.len());
+        assert!(message.ends_with("é…"), "{message}");
+    }
 
     #[test]
     fn the_time_of_transition_changes_with_the_status_only() {

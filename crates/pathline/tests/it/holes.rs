@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,6 +19,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use crate::program::{Ended, Running, pathline};
+use crate::story::objects::objects;
 use crate::up::{UP, client, start};
 
 /// Far longer than anything here takes; only a hang is cut off by it.
@@ -150,7 +151,7 @@ fn http_of(path: &str) -> axum::http::Request<Vec<u8>> {
 async fn hole_11_not_ready_while_nothing_can_be_written_and_ready_again_by_itself() {
     // No file may grow beyond so many blocks, and the signal that says so is ignored, so that a
     // write fails as it does on a full disk.
-    let (up, ready) = start_after(r#"trap "" XFSZ; ulimit -S -f 8192"#);
+    let (up, ready) = start_after("ulimit -S -f 8192");
     let client = client(&ready).await;
     let mut number = 0;
     for bytes in [1_000_000, 100_000, 10_000, 1000, 10] {
@@ -243,6 +244,28 @@ fn hole_11_half_a_body_does_not_hold_up_a_stop() {
     let Ended { code, stderr, .. } = up.wait();
     assert_eq!(code, Some(0), "{stderr}");
     assert!(!stderr.contains("gave up"), "{stderr}");
+}
+
+/// Accepts a connection, and says nothing.
+#[tokio::test]
+async fn hole_11_a_silent_git_server_does_not_hold_up_a_stop() {
+    let (up, ready) = start();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let repository = json!({
+        "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": {"name": "silent"},
+        "spec": {"interval": "1m", "url": format!("http://{}/a.git", silent.local_addr().expect("it is bound"))},
+    });
+    let kind = ("source.toolkit.fluxcd.io/v1", "GitRepository");
+    let repositories = objects(&client(&ready).await, kind);
+    let repository = serde_json::from_value(repository).expect("an object");
+    let created = repositories
+        .create(&PostParams::default(), &repository)
+        .await;
+    created.expect("it is created");
+    let _connection = silent.accept().expect("it is asked");
+    up.signal(Signal::TERM);
+    let Ended { code, stderr, .. } = up.wait();
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use rustix::fs::OFlags;
 use tar::{Entry, EntryType};
 
 use super::headers::Named;
@@ -22,7 +23,7 @@ use super::{Budget, Error, Limits, is_inside};
 /// When a name or a link leaves `into`, an entry occurs twice or is something special, a limit is
 /// passed, or reading or writing fails. `into` may hold a part of the content then.
 pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> {
-    let file = File::open(archive).map_err(Error::io("open", archive))?;
+    let file = open(archive).map_err(Error::io("open", archive))?;
     fs::create_dir_all(into).map_err(Error::io("create", into))?;
     let mut budget = Budget::new(limits);
     let mut links = Links::default();
@@ -49,6 +50,23 @@ pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> 
         symlink(&target, &place).map_err(|failed| explain(failed, "link", path))?;
     }
     Ok(())
+}
+
+/// Opens a regular file; whoever opens a named pipe waits for somebody to write to it.
+fn open(archive: &Path) -> io::Result<File> {
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblocking)
+        .open(archive)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a regular file",
+        ))
+    }
 }
 
 /// Writes a file or directory; returns a link, with its target, for later.

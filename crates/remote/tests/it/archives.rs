@@ -224,3 +224,18 @@ fn hole_4_name_without_an_end_is_not_read_whole() -> Result<()> {
     assert!(refused.contains("a header has more than"), "{refused}");
     Ok(())
 }
+
+/// Whoever opens a named pipe waits for somebody to write to it.
+#[test]
+fn named_pipe_is_no_archive() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success(), "mkfifo makes a pipe");
+    let refused = unpack(&pipe, &directory.path().join("files"), Limits::default());
+    let refused = refused.expect_err("a pipe is no file");
+    assert!(
+        format!("{refused:?}").contains("not a regular file"),
+        "{refused:?}"
+    );
+}
