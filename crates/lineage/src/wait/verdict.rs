@@ -192,14 +192,14 @@ impl fmt::Display for Never {
             Self::Superseded { input, wanted, now } => {
                 write!(
                     f,
-                    "`{wanted}` of {input} was superseded: neither the owner nor anything on the path carries it"
+                    "`{wanted}` of {input} was superseded: nothing that is stamped for the owner carries it any more, though what was delivered of it may still run"
                 )?;
                 match now {
                     Some(now) => write!(
                         f,
-                        "; it is `{now}` now: wait for that, or apply `{wanted}` again"
+                        "; it is `{now}` now: wait for that, or bring `{wanted}` back"
                     ),
-                    None => write!(f, "; apply `{wanted}` again and wait again"),
+                    None => write!(f, "; bring `{wanted}` back and wait again"),
                 }
             }
             Self::NotARevision { asked, now } => {
