@@ -11,6 +11,9 @@ use super::HttpGet;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How much of an answer is read, and for how long, after its status: who closes sooner breaks off what the
+/// process is about to write, and it would say so in its log.
+const REST: (u64, Duration) = (64 << 10, Duration::from_millis(500));
 /// `HTTP/1.1 200`
 const STATUS_LINE_START: usize = 12;
 
@@ -43,6 +46,10 @@ async fn status_code(port: u16, path: &str) -> io::Result<u16> {
     stream.write_all(request.as_bytes()).await?;
     let mut start = [0; STATUS_LINE_START];
     stream.read_exact(&mut start).await?;
+    let (bytes, patience) = REST;
+    let rest = async { tokio::io::copy(&mut stream.take(bytes), &mut tokio::io::sink()).await };
+    // Whatever comes of it, the status is known.
+    let _ = tokio::time::timeout(patience, rest).await;
     std::str::from_utf8(&start)
         .ok()
         .filter(|line| line.starts_with("HTTP/1."))
@@ -73,6 +80,24 @@ mod tests {
         .await;
         assert!(server.await.unwrap().starts_with("GET /ready HTTP/1.1\r\n"));
         asked
+    }
+
+    #[tokio::test]
+    async fn answer_that_comes_in_pieces_is_not_broken_off() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await?;
+            stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n").await?;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stream.write_all(&[b'x'; 4096]).await?;
+            stream.shutdown().await?;
+            let mut request = Vec::new();
+            stream.read_to_end(&mut request).await
+        });
+        let path = "/ready".into();
+        assert_eq!(ask(&HttpGet { port, path }).await, Ok(()));
+        server.await.unwrap().expect("nobody resets the connection");
     }
 
     #[tokio::test]
