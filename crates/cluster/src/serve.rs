@@ -51,7 +51,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// The most connections of a door with TLS, which costs memory for each.
 const TLS_CONNECTIONS: usize = 1024;
 
-/// How long to wait when the system has no descriptor for another connection.
+/// The pause before the next `accept` when the system has no descriptor for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Serves anything over TLS until `shutdown`, with the patience the cluster itself has with clients.

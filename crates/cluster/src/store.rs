@@ -77,7 +77,7 @@ pub(crate) struct Store {
 /// What readers, watchers and the writer share.
 struct Shared {
     state: RwLock<State>,
-    /// Whether the last write reached the disk.
+    /// True while the last write reached the disk.
     writable: watch_channel::Sender<bool>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }

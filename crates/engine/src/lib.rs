@@ -72,11 +72,11 @@ pub struct Engine;
 pub struct Options {
     /// The directory of the workers' logs, checkouts and artifacts.
     pub data_dir: PathBuf,
-    /// Who that directory is; without one it is taken for an original.
+    /// The identity of that directory; without one it is taken for an original.
     pub identity: Option<workers::Identity>,
     /// The workers to run, if any; the embedded cluster needs all of them.
     pub workers: Option<workers::Kinds>,
-    /// What the workers start above every command.
+    /// The supervisor process that workers start above every command.
     pub keeper: workers::Keeper,
     /// What the engine counts into; a handle that the caller may register.
     pub metrics: Metrics,

@@ -150,7 +150,7 @@ impl Default for Restarts {
 pub struct Options {
     /// Where logs, artifacts and checkouts are kept. One Pathline at a time may use it.
     pub data_dir: PathBuf,
-    /// Who the data directory is; without one it is taken for an original.
+    /// The identity of the data directory; without one it is taken for an original.
     pub identity: Option<Identity>,
     /// Which kinds to serve.
     pub kinds: Kinds,
@@ -158,7 +158,7 @@ pub struct Options {
     pub search_path: OsString,
     /// What commands find as `PATHLINE_BIN`.
     pub executable: PathBuf,
-    /// What is started above every command.
+    /// The supervisor process that is started above every command.
     pub keeper: Keeper,
     /// How processes are started again.
     pub restarts: Restarts,

@@ -30,7 +30,7 @@ pub(crate) const QUEUE: usize = 1024;
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How often it is tried whether the disk takes writes again, and with how much.
+/// The interval of write probes while the disk refuses writes, and the bytes of one.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 const PROBE_BYTES: usize = 64 << 10;
 

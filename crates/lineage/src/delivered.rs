@@ -1,15 +1,15 @@
-//! What a delivery delivers: the source that it is at, and whether that runs.
+//! The source that a delivery is at, and whether that runs.
 
 use crate::artifact::{Artifact, Kind};
 use crate::origin::Origin;
 use crate::track::{Live, Track};
 
-/// What a delivery delivers.
+/// The source that a delivery is at, and whether that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delivered<'a> {
     /// The source: the one that the owner fixes, or that was found last.
     pub source: Option<&'a Artifact>,
-    /// Whether it runs, and nothing else does.
+    /// True if it runs, and nothing else does.
     pub live: Live,
 }
 

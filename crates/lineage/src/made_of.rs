@@ -13,7 +13,7 @@ use crate::revision;
 use crate::stamp::Record;
 use crate::state::State;
 
-/// How many artifacts stand below one another at the most: readers of JSON take 128 levels, and each
+/// The most artifacts that stand below one another: readers of JSON take 128 levels, and each
 /// of these is two.
 const DEPTH: usize = 48;
 

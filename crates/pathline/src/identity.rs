@@ -1,4 +1,4 @@
-//! What is done, and said, when a data directory turns out to be a copy.
+//! Opening a data directory, and the message if it is a copy.
 
 use std::fs;
 use std::io;

@@ -27,7 +27,7 @@ use crate::tasks::Tasks;
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) data_dir: PathBuf,
-    /// Whether a copy of a data directory is to be one in its own right.
+    /// True if a copy of a data directory is adopted, with `--adopt`.
     pub(crate) adopt: bool,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,

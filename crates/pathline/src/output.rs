@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Whether stdout holds something already: a second document would make both unreadable.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// What a write to a terminal says that is gone, on every Unix.
+/// The error of a write to a terminal that is gone, on every Unix.
 const EIO: i32 = 5;
 
 /// The form in which a command prints its data.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::report::Failure;
 
-/// What lets somebody in, or tells everything, below a data directory.
+/// The files below a data directory that hold secrets.
 const SECRETS: [&str; 8] = [
     "pki",
     "pki/ca.key",

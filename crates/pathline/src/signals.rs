@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::report::Failure;
 
-/// What the system sends, and by default ends a process with.
+/// The signal of a file that exceeds `ulimit -f`; its default is to end the process.
 const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;
 
 /// How long an orderly stop may take.

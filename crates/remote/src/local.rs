@@ -47,7 +47,7 @@ pub enum Error {
         path: String,
         /// The revision.
         revision: String,
-        /// How many bytes it has.
+        /// Its size in bytes.
         size: u64,
     },
     /// The repository is damaged or cannot be read.
@@ -62,7 +62,7 @@ pub enum Error {
 ///
 /// # Errors
 ///
-/// When there is no repository, revision or file, the file is too large, or it cannot be read.
+/// Fails when there is no repository, revision or file, the file is too large, or it cannot be read.
 pub fn file_at(directory: &Path, revision: &str, path: &str) -> Result<Vec<u8>, Error> {
     let repository = discover(directory).map_err(|cause| Error::NoRepository {
         directory: directory.to_owned(),

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::refusal::Refusal;
 
-/// How many bytes a body may have; no request needs more.
+/// The most bytes of a body; no request needs more.
 pub(crate) const LARGEST_BODY: usize = 16 * 1024;
 /// How many requests are worked on at once; more wait.
 const AT_ONCE: usize = 64;

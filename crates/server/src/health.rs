@@ -40,7 +40,7 @@ pub struct Readiness {
 #[derive(Debug, Default)]
 struct Parts {
     ready: BTreeSet<Part>,
-    /// What some parts say of themselves.
+    /// The parts that report their own state.
     working: BTreeMap<Part, watch::Receiver<bool>>,
 }
 

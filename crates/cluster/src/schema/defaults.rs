@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::node::View;
 
-/// How many bytes of defaults may still be filled in. A long list of empty items and a long default
+/// The bytes of defaults that may still be filled in. A long list of empty items and a long default
 /// would otherwise make an object of any size from a small body.
 pub(super) struct Budget(usize);
 

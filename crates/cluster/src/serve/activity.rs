@@ -1,4 +1,4 @@
-//! What goes on on one connection: requests under way, and bodies on their way.
+//! The state of one connection: requests in flight, and bodies that are being received.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ struct Counts {
     under_way: usize,
     /// Bodies of requests that somebody waits for.
     arriving: usize,
-    /// Whether there was any request yet.
+    /// True once there was a request.
     has_begun: bool,
-    /// Whether somebody did not want the rest of a body.
+    /// True once the rest of a body was discarded.
     has_unread: bool,
-    /// When the last request ended, or the connection began.
+    /// The time at which the last request ended, or the connection began.
     quiet_since: Instant,
 }
 

@@ -25,12 +25,12 @@ use super::guard::Guarded;
 use super::room::{Seat, Visitor};
 use super::{BoxError, Limits};
 
-/// How often the system asks whether a silent client is still there, once it has been silent for
+/// The interval of TCP keep-alive probes, once a client has been silent for
 /// [`Limits::send`], and how often in vain before it is gone.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 3;
 
-/// Why a connection ended.
+/// The reason for which a connection ended.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// Either side closed it in good order, or it broke.
@@ -45,7 +45,7 @@ pub(super) enum Ended {
     Drained,
 }
 
-/// What one connection needs.
+/// The settings and the state of one connection.
 pub(super) struct Connection {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) limits: Limits,
@@ -143,12 +143,12 @@ impl Connection {
     }
 }
 
-/// When a connection has to end at the latest, once the server stops or it is of no use.
+/// The deadlines of a connection, once the server shuts down or the connection is of no use.
 #[derive(Default)]
 struct Stop {
-    /// When requests have to have arrived.
+    /// The deadline for requests to arrive.
     arrived: Option<Instant>,
-    /// When they have to have been answered.
+    /// The deadline for them to be answered.
     drained: Option<Instant>,
 }
 
@@ -166,7 +166,7 @@ impl Stop {
     }
 }
 
-/// What it takes to answer the requests of one connection.
+/// The service and the limits with which the requests of one connection are answered.
 #[derive(Clone)]
 struct Desk<S> {
     service: S,

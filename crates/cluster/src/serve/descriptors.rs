@@ -1,4 +1,4 @@
-//! How many files and sockets the process may have open.
+//! The limit of open file descriptors (`RLIMIT_NOFILE`).
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// some look at every number below it when they start.
 const ENOUGH: u64 = 32_768;
 
-/// What is taken for granted where the system sets no limit at all.
+/// The limit that is assumed where the system sets none.
 const UNLIMITED: u64 = ENOUGH;
 
 /// The part of all descriptors that one door may use. Two doors then leave half of them to the

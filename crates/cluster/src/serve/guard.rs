@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::activity::Activity;
 
-/// How much, and for how long, is read and thrown away after the last answer if the client still
+/// The bytes and the time for which input is discarded after the last answer if the client still
 /// sends: closing at once would reset the connection, and the client would never see the answer.
 /// Many clients look for one only when they have sent everything.
 const MOST_IGNORED: usize = 64 << 20;
@@ -25,7 +25,7 @@ pub(super) struct Guarded<T> {
     /// Runs while a write is blocked, and while the connection is closing.
     blocked: Pin<Box<Sleep>>,
     is_blocked: bool,
-    /// How much is still ignored, once our side is closed.
+    /// The bytes that are still discarded, once our side is closed.
     ignored: Option<usize>,
 }
 

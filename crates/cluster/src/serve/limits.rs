@@ -1,4 +1,4 @@
-//! How much clients may ask of a door, and how long they may keep it waiting.
+//! The limits and time-outs of a server's connections.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::descriptors;
 /// The most connections of a door that has no reason to have fewer.
 const CONNECTIONS: usize = 8192;
 
-/// How much a client may ask of the server, and how long it may keep it waiting.
+/// The limits and time-outs of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most connections at a time. When there are as many, the oldest one that has shown no

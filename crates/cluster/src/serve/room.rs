@@ -1,4 +1,4 @@
-//! Who is in, and who makes room when it is full.
+//! The table of open connections, and which one is evicted when it is full.
 //!
 //! Whoever has shown a valid credential stays for as long as they like: watches, streams and waits
 //! do. Everybody else is a stranger, and the oldest of them goes when somebody new comes to a full
@@ -26,7 +26,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Guests {
-    /// How many have come so far.
+    /// The number of connections accepted so far.
     came: u64,
     /// Those without a credential, in the order in which they came, and how each is sent away.
     strangers: BTreeMap<u64, CancellationToken>,
@@ -105,7 +105,7 @@ fn send_away(guests: &mut Guests) {
 
 /// The place of one connection, until it is dropped.
 pub(super) struct Seat {
-    /// Who sits there.
+    /// The connections, by their number.
     pub(super) visitor: Visitor,
     /// Cancelled when they have to make room.
     pub(super) leave: CancellationToken,

@@ -9,7 +9,7 @@ use super::object::{Key, Stored};
 /// The most bytes of JSON text that an object may have; etcd's limit for a request.
 pub(crate) const MAX_OBJECT_BYTES: usize = 1_572_864;
 
-/// How much longer an object that is over the limit may become on its way out: deleting it writes
+/// The bytes that an object over the limit may grow by while it is deleted: deleting it writes
 /// the time, and who wrote it.
 const FAREWELL_BYTES: usize = 4096;
 

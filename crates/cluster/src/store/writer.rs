@@ -14,7 +14,7 @@ use super::state::State;
 use super::write::{Change, Expect, Refused, Write, check_size};
 use super::{Limits, Request, Shared};
 
-/// How often it is tried whether the disk takes writes again, and with how many bytes at most.
+/// The interval of write probes while the disk refuses writes, and the most bytes of one.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 const PROBE_BYTES: usize = 1 << 20;
 
@@ -30,7 +30,7 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     limits: Limits,
     namespaces: Collection,
-    /// How many bytes the disk last refused, unless it has taken some since.
+    /// The bytes that the disk refused last, unless it has taken some since.
     refused: Option<usize>,
 }
 

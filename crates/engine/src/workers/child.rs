@@ -28,9 +28,9 @@ use super::log::{Log, Tail};
 pub(crate) const INSTANCE_MARK: &str = "PATHLINE_INSTANCE";
 /// Marks every process with the run it belongs to.
 pub(crate) const RUN_MARK: &str = "PATHLINE_RUN";
-/// How long the rest of a command that has ended may take to end.
+/// The time-out for descendants of a command that has exited.
 const REST_PATIENCE: Duration = Duration::from_secs(20);
-/// How long the output of what has ended may take to end.
+/// The time-out for the output of a command that has exited.
 const OUTPUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What to run, and with what.
@@ -81,7 +81,7 @@ pub(crate) struct Child {
     tail: Tail,
 }
 
-/// Why a command does not run.
+/// The reason for which a command does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     /// There is no such program, it is none, or it does not take these arguments.

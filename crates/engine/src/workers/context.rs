@@ -28,7 +28,7 @@ use super::slots::Slots;
 const FINALIZER: &str = "pathline.dev/stop";
 /// When a failed reconciliation is tried again.
 const RETRY: Duration = Duration::from_secs(5);
-/// How long reconciliations under way may take when Pathline stops: a git server may be silent.
+/// The time-out of reconciliations in flight when Pathline shuts down: a git server may be silent.
 const LAST_RECONCILIATIONS: Duration = Duration::from_secs(3);
 
 /// What every worker needs.

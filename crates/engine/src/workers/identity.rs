@@ -1,4 +1,4 @@
-//! Who a data directory is, and whether it is a copy of another.
+//! The identity of a data directory, by which a copy is recognized.
 //!
 //! A note in the directory has an identity, and where the directory was when it was used last: its path and its
 //! inode. One that was moved keeps the inode, one that was mounted anew or restored keeps the path. Where both
@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 /// The note, in the data directory.
 const FILE: &str = "instance";
-/// How many former paths are remembered.
+/// The most former paths that are remembered.
 const MOST_FORMER: usize = 8;
 
-/// Who a data directory is.
+/// The identity of a data directory.
 #[derive(Clone, Debug)]
 pub struct Identity {
     data_dir: PathBuf,
@@ -26,14 +26,14 @@ pub struct Identity {
     change: Change,
 }
 
-/// What is written down in a data directory.
+/// The file `instance` of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Note {
     id: String,
     path: String,
     inode: u64,
-    /// Where it was before, or what it is a copy of: URLs in the cluster may still lead there.
+    /// The paths that it had before, or that it is a copy of: URLs in the cluster may still lead there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     former: Vec<String>,
     /// The original, of a copy that was not adopted.
@@ -41,7 +41,7 @@ struct Note {
     copy_of: Option<String>,
 }
 
-/// What is still to be written down.
+/// The note that is still to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Nothing,
@@ -55,7 +55,7 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// When the directory or its note cannot be read.
+    /// Fails when the directory or its note cannot be read.
     pub fn look(data_dir: &Path) -> io::Result<Self> {
         let data_dir = data_dir.canonicalize()?;
         let here = Place::of(&data_dir)?;
@@ -113,7 +113,7 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// When the note cannot be written.
+    /// Fails when the note cannot be written.
     pub fn write_down(&mut self) -> io::Result<()> {
         if self.change == Change::Copied {
             // They are about processes of the original, which would be ended.
@@ -138,7 +138,7 @@ impl Identity {
     }
 }
 
-/// Where running groups are written down.
+/// The directory in which running process groups are noted.
 pub(super) fn runs(data_dir: &Path) -> PathBuf {
     data_dir.join("runs")
 }
@@ -154,7 +154,7 @@ fn remove_if_there(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// What a data directory says of itself.
+/// The note that is found in a data directory.
 enum Known {
     Nothing,
     /// It was used by a Pathline that noted no place.
@@ -175,7 +175,7 @@ impl Known {
     }
 }
 
-/// Where a data directory is. The device is no part of it: its number may be another after every start of the
+/// The location of a data directory: path and inode. The device is no part of it: its number may be another after every start of the
 /// machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
@@ -202,7 +202,7 @@ impl Place {
     }
 }
 
-/// Whether another directory with the same identity is where this one is said to be: then this one was not moved
+/// Tells whether another directory with the same identity is at the noted path: then this one was not moved
 /// from there, whatever its inode.
 fn is_at(note: &Note, here: &Place) -> bool {
     let there = Path::new(&note.path);

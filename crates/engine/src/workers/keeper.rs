@@ -6,7 +6,7 @@
 //! and when the Pathline that started it is gone for whatever reason.
 //!
 //! Pathline and a keeper talk over a socket, one line of JSON at a time: [`Order`]s down, [`Report`]s up.
-//! Why it is so is in `docs/decisions/0003-a-keeper-above-every-command.md`.
+//! The decision is `docs/decisions/0003-a-keeper-above-every-command.md`.
 
 mod keep;
 
@@ -30,14 +30,14 @@ pub(super) const KEEPER_MARK: &str = "PATHLINE_KEEPER";
 /// name does not kill those who clean up after it.
 const LISTED_AS: &str = "command-keeper";
 
-/// How to start a program that calls [`keep`].
+/// The program that calls [`keep`], and its arguments.
 #[derive(Clone, Debug)]
 pub struct Keeper {
     /// The program.
     pub program: PathBuf,
-    /// What makes it call [`keep`].
+    /// The arguments that make it call [`keep`].
     pub arguments: Vec<OsString>,
-    /// How many files a command may have open unless it asks for more; nothing is as many as it may ask for.
+    /// The soft limit of open files of a command; without one it is the hard limit.
     pub descriptors: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ impl Default for Keeper {
     }
 }
 
-/// What Pathline tells a keeper. The end of orders is an order, too: to end everything.
+/// A message from Pathline to a keeper. The end of orders is an order, too: to end everything.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// The first, and only once.
@@ -103,11 +103,11 @@ pub(super) struct Start {
     /// The whole environment.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) directory: OsString,
-    /// How many files it may have open unless it asks for more.
+    /// The soft limit of open files.
     pub(super) descriptors: Option<u64>,
 }
 
-/// What a keeper tells Pathline. Its own end says that nothing is left.
+/// A message from a keeper to Pathline. Its own end says that nothing is left.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
     /// The command runs under this number.
@@ -147,7 +147,7 @@ pub(in crate::workers) mod tests {
         let _ = keep();
     }
 
-    /// How this test executable keeps commands.
+    /// Returns a keeper that is this test executable.
     pub(in crate::workers) fn keeper() -> Keeper {
         let arguments = ["--exact", "workers::keeper::tests::host", "--ignored"];
         Keeper {

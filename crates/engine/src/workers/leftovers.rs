@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(5);
 /// The longest note of a group that is read.
 const LONGEST_NOTE: u64 = 4096;
-/// How long keepers whose Pathline is gone may take to end what they keep.
+/// The time-out for keepers whose Pathline is gone to end their commands.
 const KEEPERS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why leftovers of an earlier run are still there.
@@ -128,7 +128,7 @@ fn is_still_ours(group: Pid, birth: &str) -> bool {
     }
 }
 
-/// Whether a process runs, and does not just wait to be reaped.
+/// Tells whether a process runs, and is no zombie.
 pub(crate) fn is_alive(pid: Pid) -> bool {
     platform::is_alive(pid)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Restarts;
 
-/// How long to wait before the next start: longer every time, unless it ran well for a while.
+/// The back-off before the next start: longer every time, unless it ran well for a while.
 pub(super) struct Pause {
     first: Duration,
     most: Duration,

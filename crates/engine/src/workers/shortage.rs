@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
-/// Whether an error came from a lack of something, or from a disk that does not work: the same may succeed
+/// Tells whether an error came from a lack of something, or from a disk that does not work: the same may succeed
 /// later, without a change.
 ///
 /// Libraries wrap what the system said, so all causes are looked at.

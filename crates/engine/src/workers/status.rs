@@ -21,7 +21,7 @@ pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
 pub(crate) const READY: &str = "Ready";
 /// The condition of an object that nobody tries again until it is changed.
 const STALLED: &str = "Stalled";
-/// How much of a message is told: it may quote what somebody else wrote, and has to fit into an object.
+/// The most bytes of a message: it may quote what somebody else wrote, and has to fit into an object.
 const LONGEST_MESSAGE: usize = 4_096;
 /// How long the last words of a stopped run may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);

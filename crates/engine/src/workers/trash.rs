@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use self::tree::{list, open_directory, remove};
 
-/// How many entries are listed at a time.
+/// The number of entries that are listed at a time.
 const MOST_LISTED: usize = 256;
 
 /// A place where directories are set aside.

@@ -243,7 +243,7 @@ fn keep() {
     let _ = workers::keep();
 }
 
-/// How this test executable keeps commands.
+/// Returns a keeper that is this test executable.
 pub(crate) fn keeper() -> Keeper {
     let arguments = ["--exact", "workers_fixture::keep", "--ignored"];
     Keeper {

@@ -55,7 +55,7 @@ fn reason(object: &Value) -> &str {
     ready.and_then(|it| it["reason"].as_str()).unwrap_or("")
 }
 
-/// What a process was like when it did not run as it should.
+/// The status of a process at a moment when it did not run.
 type Troubles = Arc<Mutex<Vec<String>>>;
 
 /// Notes whenever the process of the original ended by itself, or did not get its port.

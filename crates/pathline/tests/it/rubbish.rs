@@ -1,4 +1,4 @@
-//! What Tasks leave behind never keeps `up` from starting.
+//! `up` starts whatever Tasks have left behind.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};

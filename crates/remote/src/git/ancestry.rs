@@ -12,7 +12,7 @@ const READING: &str = "read the history of a repository";
 const LATEST: &str = "history";
 /// The most commits that are looked at to find one: all of them are in memory.
 const MAX_COMMITS: usize = 500_000;
-/// How far back a remote is told what is there.
+/// The most commits that are offered to a remote as `have` lines.
 const MAX_WALKED_BACK: usize = 1 << 16;
 
 /// What became of files of a commit.

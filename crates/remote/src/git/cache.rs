@@ -11,14 +11,14 @@ use super::wire::guard::Exceeded;
 
 /// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
 const MOST_PACKS: usize = 50;
-/// What a cached repository may have on disk before it is started afresh.
+/// The size of a cached repository at which it is made anew.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
 /// The most commits whose parents are not there: each is told to the remote at every fetch.
 const MAX_SHALLOW: u64 = 20_000;
 /// A file that says by which rules the objects of a cached repository are kept.
 const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
 
-/// Whether a cached repository is looked after when it is opened.
+/// Says whether a cached repository that is too large is made anew when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Upkeep {
     /// Started afresh when it has become large.

@@ -59,7 +59,7 @@ pub enum Error {
     /// The remote did not answer in time.
     #[error("cannot {action} {url}: no answer within {seconds} s")]
     TimedOut {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The remote.
         url: RedactedUrl,
@@ -69,7 +69,7 @@ pub enum Error {
     /// The remote could not be reached, or the conversation broke off.
     #[error("cannot {action} {url}: {detail}")]
     Unreachable {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The remote.
         url: RedactedUrl,
@@ -79,11 +79,11 @@ pub enum Error {
     /// The remote has, or says, more than is taken from it.
     #[error("cannot {action} {url}: {detail}")]
     TooLarge {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The remote.
         url: RedactedUrl,
-        /// What is too large, and the limit.
+        /// A description of what is too large, with the limit.
         detail: String,
     },
     /// The remote declines the push for a reason of its own.
@@ -109,7 +109,7 @@ pub enum Error {
     /// The cached repository, or something else on this machine, does not work.
     #[error("cannot {action}: {detail}")]
     Local {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The causes, outermost first.
         detail: String,

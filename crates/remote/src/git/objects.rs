@@ -99,7 +99,7 @@ impl Session {
     }
 }
 
-/// What is at a path.
+/// The object at a path.
 pub(super) struct Found {
     pub(super) entry: Option<Entry>,
     pub(super) trees: Vec<ObjectId>,

@@ -37,7 +37,7 @@ const MAX_BLOB_BYTES: u64 = 1 << 30;
 pub(super) const MAX_TREE_BYTES: u64 = 4 << 20;
 /// The largest commit or tag.
 pub(super) const MAX_COMMIT_BYTES: u64 = 1 << 20;
-/// What is larger is never whole in memory.
+/// The size above which an object is never whole in memory.
 pub(super) const MAX_IN_MEMORY: u64 = 4 << 20;
 /// The most bytes of all objects of a pack that are not held in memory.
 const MAX_LARGE_BYTES: u64 = 4 << 30;

@@ -22,7 +22,7 @@ use http::Http;
 use packet::{Packets, write_flush};
 use process::Process;
 
-/// What a remote is asked to do.
+/// The service that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Service {
     UploadPack,

@@ -17,14 +17,14 @@ pub(crate) const MAX_PACK_BYTES: u64 = 256 << 20;
 /// The memory that no fetch may take beside the pack.
 pub(crate) const MAX_MEMORY: u64 = 64 << 20;
 
-/// What the other half says of itself.
+/// The report of the child process.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// The archive it made, or why it did not.
     pub(crate) outcome: Result<String, String>,
     /// The most memory that it took, beyond what it had at first.
     pub(crate) memory: u64,
-    /// Whether all threads and programs of the fetch ended.
+    /// True if all threads and programs of the fetch ended.
     pub(crate) ended: bool,
 }
 

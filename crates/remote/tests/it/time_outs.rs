@@ -215,7 +215,7 @@ fn silent_program(directory: &Path, name: &str) -> Result<PathBuf> {
     Ok(notes)
 }
 
-/// Whether a process is there and has not ended.
+/// Tells whether a process is there and has not ended.
 fn runs(process: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
     status.is_ok_and(|it| !it.contains(") Z "))

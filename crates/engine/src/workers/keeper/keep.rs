@@ -1,4 +1,4 @@
-//! What the process above a command does.
+//! The main function of a keeper.
 
 use std::io::{self, BufReader};
 use std::os::fd::AsFd;
@@ -30,7 +30,7 @@ type Leader = Arc<Mutex<Option<Pid>>>;
 ///
 /// # Errors
 ///
-/// When the standard input leads to no Pathline, or that is gone before it said what to start.
+/// Fails when no Pathline started it, or that is gone before it said what to start.
 pub fn keep() -> io::Result<()> {
     platform::take_orphans_in()?;
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);

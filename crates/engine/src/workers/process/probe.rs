@@ -11,7 +11,7 @@ use super::HttpGet;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How much of an answer is read, and for how long, after its status: who closes sooner breaks off what the
+/// The bytes of an answer that are read after its status, and the time-out for them: who closes sooner breaks off what the
 /// process is about to write, and it would say so in its log.
 const REST: (u64, Duration) = (64 << 10, Duration::from_millis(500));
 /// `HTTP/1.1 200`

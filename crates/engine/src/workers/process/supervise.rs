@@ -81,7 +81,7 @@ struct Supervisor {
     stop: CancellationToken,
     /// How the start before this one ended.
     last_end: Option<String>,
-    /// Whether nobody had its port for long enough that a copy may take it.
+    /// True once nobody had its port for long enough that a copy may take it.
     has_port: bool,
 }
 

@@ -48,7 +48,7 @@ impl Failure {
         }
     }
 
-    /// Whether neither the command nor what was declared is to blame, so that the same may succeed later.
+    /// Tells whether neither the command nor what was declared is to blame, so that the same may succeed later.
     fn is_passing(&self) -> bool {
         match self {
             Self::Exited(exit) => *exit == Exit::Lost,

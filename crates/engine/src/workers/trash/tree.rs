@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// How many directories of one are remembered at a time; those after them are listed again later.
+/// The most subdirectories that are remembered at a time; those after them are listed again later.
 const MOST_PENDING: usize = 64;
 
 /// Removes an entry of a directory. What cannot be removed is left, and the first reason returned.
@@ -51,7 +51,7 @@ pub(super) fn list(
     Ok(true)
 }
 
-/// What tells one directory from all others.
+/// The device and inode of a directory.
 type Id = (u64, u64);
 
 fn id(found: &Stat) -> Id {
@@ -76,9 +76,9 @@ struct Level {
     parent: Id,
     /// Directories that were found in it and are still there.
     pending: Vec<CString>,
-    /// Whether it was listed to its end.
+    /// True once it was listed to its end.
     is_listed: bool,
-    /// How much of it is gone since it was listed last.
+    /// The number of entries that were removed since it was listed last.
     removed: usize,
 }
 

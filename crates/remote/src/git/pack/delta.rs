@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use super::corrupt;
 use super::entry::byte;
 
-/// How much is copied at once.
+/// The size of the copy buffer.
 const PIECE: usize = 64 << 10;
 
 /// The content of an object that others are made from.

@@ -7,7 +7,7 @@ use gix::objs::Kind;
 
 use super::corrupt;
 
-/// What the header of an entry says.
+/// The header of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     Whole(Kind),

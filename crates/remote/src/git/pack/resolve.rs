@@ -25,7 +25,7 @@ use crate::git::wire::guard::{Exceeded, Guard};
 const MAX_CHAIN: usize = 4095;
 /// The most bytes of all deltas of a chain, for they are in memory together when the object is read.
 const MAX_CHAIN_BYTES: u64 = 4 << 20;
-/// How much of the objects on the stack is kept.
+/// The most bytes of the objects on the stack that are kept.
 const KEPT_BYTES: u64 = 8 << 20;
 
 /// An object on the way to the one at hand.
@@ -46,10 +46,10 @@ pub(super) struct Resolver<'a> {
     base: &'a dyn Base,
     guard: &'a Guard,
     steps: Vec<Step>,
-    /// How much is kept in all steps, and the first one that may have something.
+    /// The bytes that are kept in all steps, and the first step that may have some.
     kept: u64,
     first_kept: usize,
-    /// Whether bases were added to the pack.
+    /// True once bases were added to the pack.
     completed: bool,
 }
 
@@ -312,7 +312,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// How much it costs to keep content. A file costs no memory, but there shall be few.
+/// Returns the cost of keeping content. A file costs no memory, but there shall be few.
 fn weight(content: &Content) -> u64 {
     match content {
         Content::Memory(bytes) => bytes.len() as u64,

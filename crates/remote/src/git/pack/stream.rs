@@ -17,7 +17,7 @@ use crate::git::wire::guard::{Exceeded, Guard};
 
 /// The most deltas whose base is only known by its id. Those in the same pack are known by their place.
 const MAX_NAMED_DELTAS: usize = 250_000;
-/// How many entries are made room for at once.
+/// The number of entries that memory is reserved for at once.
 const ROOM: usize = 1 << 16;
 /// The longest that both sizes at the beginning of a delta can be.
 const MAX_SIZES: usize = 20;
@@ -32,7 +32,7 @@ pub(super) struct Received {
     /// Deltas, and the ids of their bases.
     pub(super) named: Vec<([u8; 20], u32)>,
     pub(super) shelf: Shelf,
-    /// Where the entries end.
+    /// The offset at which the entries end.
     pub(super) end: u32,
     pub(super) digest: ObjectId,
 }
@@ -176,7 +176,7 @@ struct Copied<'a> {
     hasher: Hasher,
     crc: Crc,
     offset: u64,
-    /// Why the copy failed; told when it is read again.
+    /// The error of a failed copy, returned by the next read.
     failed: Option<io::Error>,
 }
 

@@ -1,4 +1,4 @@
-//! What a remote can do, and where its references are.
+//! The reference advertisement: capabilities and references of a remote.
 
 use std::io;
 
@@ -12,11 +12,11 @@ pub(in crate::git) const MAX_LIST_BYTES: u64 = 64 << 20;
 /// The most bytes in which a remote says what it can do.
 const MAX_CAPABILITY_BYTES: usize = 64 << 10;
 
-/// Where a reference is.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::git) struct Tip {
     pub(in crate::git) id: ObjectId,
-    /// What an annotated tag stands for.
+    /// The peeled target of an annotated tag.
     pub(in crate::git) peeled: Option<ObjectId>,
 }
 
@@ -27,10 +27,10 @@ impl Tip {
     }
 }
 
-/// What a remote says first.
+/// The first answer of a remote.
 #[derive(Debug)]
 pub(in crate::git) struct Advertisement {
-    /// Whether it speaks version 2, in which references are listed on demand.
+    /// True for version 2, in which references are listed on demand.
     pub(in crate::git) is_v2: bool,
     capabilities: Vec<String>,
     /// The reference that was looked for, where all are listed.

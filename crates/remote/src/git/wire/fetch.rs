@@ -12,18 +12,18 @@ use super::{Answer, Connection, Guard};
 /// The most bytes before a pack: which commits now have no parents. Much of the pack may come with them.
 const MAX_HEAD_BYTES: u64 = 1 << 20;
 
-/// What is asked for, and what is there already.
+/// A fetch request: what is wanted, and what is there already.
 #[derive(Debug)]
 pub(in crate::git) struct Want<'a> {
     pub(in crate::git) id: ObjectId,
     pub(in crate::git) haves: &'a [ObjectId],
     /// The commits in the cache whose parents are not.
     pub(in crate::git) shallow: &'a [ObjectId],
-    /// Whether the commit shall come without its history.
+    /// True if the commit shall come without its history.
     pub(in crate::git) without_history: bool,
 }
 
-/// How the commits without parents change.
+/// The changes of the shallow boundary.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::git) struct Shallow {
     pub(in crate::git) added: Vec<ObjectId>,

@@ -20,7 +20,7 @@ use crate::git::Credentials;
 
 /// The most redirects before an answer.
 const MAX_REDIRECTS: usize = 5;
-/// How long it may take to be connected.
+/// The time-out of a connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server, and how to be let in.

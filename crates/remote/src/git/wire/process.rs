@@ -17,9 +17,9 @@ use super::{Service, Version};
 
 /// As much of what the program says as helps.
 const MAX_SAID: usize = 2000;
-/// How many bytes a pipe takes at once when it takes any (`PIPE_BUF` of POSIX is 512 or more).
+/// The bytes that a pipe takes at once when it takes any (`PIPE_BUF` of POSIX is 512 or more).
 const PIPE_BYTES: usize = 512;
-/// How long a program may take to end by itself when nothing is wanted of it any more.
+/// The time-out for a program to exit by itself when its output is not wanted any more.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The variables that tell git where a repository is: those of this program are not meant.
