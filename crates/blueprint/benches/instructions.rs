@@ -1,4 +1,4 @@
-//! How many instructions does it take to decide a path, and to find out what can be reached? Counts do not depend on what else the machine
+//! Counts the instructions that it takes to decide a path, and to find out what can be reached. Counts do not depend on what else the machine
 //! does, so a regression shows. Needs valgrind; without it, says so.
 //!
 //! `cargo bench -p pathline-blueprint --bench instructions` prints the table of `docs/benchmarks.md`.

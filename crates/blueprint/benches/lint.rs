@@ -1,8 +1,9 @@
-//! How long does it take to lint a large blueprint, with exact reachability?
+//! Measures how long it takes to lint a large blueprint, with exact reachability.
 //!
 //! `cargo bench -p pathline-blueprint --bench lint` prints the table of `docs/benchmarks.md`; a seed as
 //! argument lints only that blueprint.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 
 #[path = "support/data.rs"]
 #[expect(dead_code, reason = "blueprints are linted without owners")]

@@ -2,6 +2,7 @@
 //!
 //! `cargo bench -p pathline-blueprint --bench selection` prints the table of `docs/benchmarks.md`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 
 #[path = "support/data.rs"]
 mod data;
@@ -15,7 +16,7 @@ use pathline_blueprint::selection::{Plan, Step};
 const OPTIONS: u64 = 5;
 const OWNERS: u64 = 10_000;
 
-/// How many owners are timed at a time: few, so that some rounds are not interrupted.
+/// The number of owners that are timed at a time: few, so that some rounds are not interrupted.
 const ROUND: usize = 100;
 
 fn main() {

@@ -2,8 +2,8 @@
 //!
 //! One function answers for the embedded API server, for the webhook on real clusters and for the
 //! linter. Admission shows the first refusal, as Cartographer does; the linter shows them all.
-//! A CRD's schema is checked before: what it refuses (a missing name, an unknown kind of template)
-//! is not repeated here, except that what cannot be read at all is [`Rule::Malformed`].
+//! A CRD's schema is checked before ([`misfits`]): what it refuses (a missing name, an unknown kind of
+//! template) is not repeated by [`admit`], except that what cannot be read at all is [`Rule::Malformed`].
 
 mod blueprint;
 mod node;
@@ -11,10 +11,11 @@ mod selector;
 mod template;
 mod tracing;
 
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::carto::API_VERSION;
 use serde_json::Value;
 
-use crate::field_path::FieldPath;
-use crate::model::API_VERSION;
+pub use crate::shape::{Misfit, MisfitKind, misfits};
 use crate::template::TemplateKind;
 use node::Node;
 
@@ -23,15 +24,15 @@ use node::Node;
 pub struct Refusal {
     /// The rule that is broken.
     pub rule: Rule,
-    /// Whether the object may be stored all the same.
+    /// The severity: whether the object may be stored all the same.
     pub severity: Severity,
-    /// What admission answers, word by word.
+    /// The message of admission, word by word.
     pub message: String,
     /// The value that breaks the rule.
     pub path: FieldPath,
 }
 
-/// What follows from a broken rule.
+/// The consequence of a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The object may be stored; whoever writes it is told.
@@ -65,7 +66,8 @@ pub enum Rule {
     EmptySelector,
     /// Options of a resource have different selectors.
     DuplicateSelector,
-    /// What is handed on is an input of the resource or the option, of the kind the resource gives.
+    /// An input that is handed on is one of the resource or the option, of the kind the resource
+    /// gives.
     UnknownPassThrough,
     /// Only resources that give something can hand something on.
     PassThroughKind,
@@ -81,9 +83,9 @@ pub enum Rule {
     Cycle,
     /// A template has one of `template` and `ytt`.
     TemplateBody,
-    /// What a template stamps has a kind.
+    /// The object that a template stamps has a kind.
     TemplateObject,
-    /// What a template stamps has no namespace of its own.
+    /// The object that a template stamps has no namespace of its own.
     TemplateNamespace,
     /// A health rule is one of three, and complete.
     HealthRule,
@@ -91,9 +93,9 @@ pub enum Rule {
     Retention,
     /// A deployment template says in one of two ways when it has deployed.
     Observed,
-    /// What is said about tracing can be evaluated, and proves something.
+    /// The rules of tracing can be evaluated, and prove something.
     Tracing,
-    /// What a Runnable makes has a spec.
+    /// The object that a Runnable makes has a spec.
     RunTemplateSpec,
 }
 

@@ -2,7 +2,8 @@
 
 mod read;
 
-use crate::model::{BlueprintParam, Selector, ServiceAccountRef};
+use pathline_kinds::carto::{BlueprintParam, Selector, ServiceAccountRef};
+
 use crate::owner::OwnerKind;
 use crate::template::TemplateKind;
 
@@ -38,7 +39,8 @@ pub struct Resource {
     pub templates: Templates,
     /// Parameters for this resource.
     pub params: Vec<BlueprintParam>,
-    /// What it takes in whichever option is chosen: sources, images, the deployment, configs.
+    /// The inputs that it takes whichever option is chosen: sources, images, the deployment,
+    /// configs.
     pub inputs: Vec<Input>,
 }
 
@@ -60,16 +62,17 @@ pub struct TemplateOption {
     pub pass_through: Option<String>,
     /// The owners it is for, if it says. One that asks for nothing is not the same as none.
     pub selector: Option<Selector>,
-    /// What it takes in beside the inputs of its resource.
+    /// The inputs that it takes beside those of its resource.
     pub inputs: Vec<Input>,
 }
 
-/// What one resource takes in from another.
+/// An input that one resource takes from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// What it is offered to the template as. In a multi-path blueprint this is what its producer makes.
+    /// The kind as which it is offered to the template. In a multi-path blueprint this is what its
+    /// producer makes.
     pub kind: InputKind,
-    /// What it is declared as.
+    /// The kind as which it is declared.
     pub declared: InputKind,
     /// The name under which the template knows it; empty for the deployment.
     pub name: String,
@@ -77,7 +80,7 @@ pub struct Input {
     pub producer: String,
 }
 
-/// What an input is taken as. Status lists inputs in this order.
+/// The kind as which an input is taken. Status lists inputs in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
     /// A url and a revision.
@@ -113,6 +116,11 @@ impl InputKind {
 }
 
 impl Blueprint {
+    /// Returns what conditions call it, as Cartographer does: `supply chain [NAME]` or `delivery [NAME]`.
+    pub fn title(&self) -> String {
+        format!("{} [{}]", self.owner_kind.blueprint_noun(), self.name)
+    }
+
     /// Returns whether it has more than one path: then resources may be skipped, and options are a
     /// priority list instead of a contest.
     pub fn is_multi_path(&self) -> bool {

@@ -1,25 +1,26 @@
-//! What happened, as conditions. The lists are closed: their types and their order are part of the API.
+//! Conditions: what happened, as status tells it. The lists are closed: their types and their order
+//! are part of the API.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use pathline_jsonpath::go;
+use pathline_kinds::carto::{Condition, ConditionStatus};
 
-use crate::account;
-use crate::go;
 use crate::graph::Fault;
-use crate::model::{Condition, ConditionStatus};
 use crate::owner::Owner;
 use crate::realization::{Outcome, Realization};
 use crate::selection::NoBlueprint;
+use crate::service_account;
 
 /// A condition without its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The type of the condition.
     pub r#type: String,
-    /// Whether it holds.
+    /// The status: whether it holds.
     pub status: ConditionStatus,
-    /// Why, in one word.
+    /// The reason, in one word.
     pub reason: String,
-    /// Why, for people.
+    /// The reason, for people.
     pub message: String,
 }
 
@@ -46,7 +47,7 @@ impl Verdict {
 /// The longest message the API accepts.
 const MESSAGE_LIMIT: usize = 32_768;
 
-/// What happened to an owner.
+/// The result of reconciling an owner, from which its conditions follow.
 #[derive(Debug)]
 pub enum Happened<'a> {
     /// No blueprint could be chosen for it.
@@ -54,10 +55,10 @@ pub enum Happened<'a> {
     /// Its blueprint cannot be used; this is how the blueprint says so.
     NotReady(&'a Verdict),
     /// Nothing could be written under its service account.
-    NoAccount(&'a account::Fault),
+    NoAccount(&'a service_account::Fault),
     /// The resources of its blueprint were realized, as far as they could be.
     Realized {
-        /// The name of the blueprint.
+        /// The [title](crate::blueprint::Blueprint::title) of the blueprint.
         blueprint: &'a str,
         /// The resources, in declared order.
         resources: &'a [Realization],
@@ -80,9 +81,11 @@ pub fn of_owner(owner: &Owner, happened: &Happened<'_>) -> Vec<Verdict> {
         Happened::NotReady(verdict) => with_summary(vec![verdict.retyped(&blueprint_ready)]),
         Happened::NoAccount(fault) => {
             let (reason, message) = match fault {
-                account::Fault::Account(message) => ("ServiceAccountError", message),
-                account::Fault::Token(message) => ("ServiceAccountTokenError", message),
-                account::Fault::Client(message) => ("ResourceRealizerBuilderError", message),
+                service_account::Fault::Account(message) => ("ServiceAccountError", message),
+                service_account::Fault::Token(message) => ("ServiceAccountTokenError", message),
+                service_account::Fault::Client(message) => {
+                    ("ResourceRealizerBuilderError", message)
+                }
             };
             with_summary(vec![
                 Verdict::new(&blueprint_ready, ConditionStatus::True, "Ready", ""),
@@ -265,13 +268,13 @@ pub(crate) fn with_summary(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
 
 #[cfg(test)]
 mod tests {
+    use pathline_kinds::carto::ConditionStatus::{False, True, Unknown};
     use pathline_testkit::cases;
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
     use crate::health;
-    use crate::model::ConditionStatus::{False, True, Unknown};
     use crate::owner::OwnerKind;
     use crate::realization::Failure;
     use crate::testing::owner;
@@ -335,7 +338,7 @@ mod tests {
         of_owner(
             &workload(),
             &Happened::Realized {
-                blueprint: "chain",
+                blueprint: "supply chain [chain]",
                 resources,
             },
         )
@@ -403,7 +406,7 @@ mod tests {
 
     #[test]
     fn an_owner_without_account_says_so_where_resources_are_submitted() {
-        let fault = account::Fault::Token("no token".to_owned());
+        let fault = service_account::Fault::Token("no token".to_owned());
         let conditions = of_owner(&workload(), &Happened::NoAccount(&fault));
         assert_eq!(
             shown(&conditions),
@@ -414,7 +417,7 @@ mod tests {
             ]
         );
         assert_eq!(conditions[1].message, "no token");
-        let fault = account::Fault::Account("none".to_owned());
+        let fault = service_account::Fault::Account("none".to_owned());
         let conditions = of_owner(&workload(), &Happened::NoAccount(&fault));
         assert_eq!(conditions[2].reason, "ServiceAccountError");
     }

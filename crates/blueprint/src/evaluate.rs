@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::jsonpath::{self, JsonPath};
+use pathline_jsonpath::{self as jsonpath, JsonPath};
 
 /// Says why an expression has no single value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -30,7 +30,7 @@ pub(crate) fn value(expression: &str, data: &Value) -> Result<Value, Error> {
 
 /// Parses an expression.
 pub(crate) fn parse(expression: &str) -> Result<JsonPath, Error> {
-    JsonPath::relaxed(expression).map_err(Error::Path)
+    JsonPath::parse(expression).map_err(Error::Path)
 }
 
 /// Returns the one value that `expression` leads to, unless there is none or it is null.

@@ -16,7 +16,7 @@ pub enum Fault {
     UnknownProducer {
         /// The resource with the input.
         resource: String,
-        /// What the input is taken as.
+        /// The kind as which the input is taken.
         kind: InputKind,
         /// The name of the input.
         input: String,
@@ -38,11 +38,11 @@ pub enum Fault {
     Conflict {
         /// The resource with the inputs.
         resource: String,
-        /// What the inputs are offered as.
+        /// The kind as which the inputs are offered.
         kind: InputKind,
         /// The name of the inputs.
         input: String,
-        /// Where they come from.
+        /// The resources that they come from.
         producers: [String; 2],
     },
     /// Resources wait for each other.
@@ -63,7 +63,7 @@ impl Fault {
     }
 }
 
-/// How many resources of a cycle a message names at each end.
+/// The number of resources of a cycle that a message names at each end.
 const SHOWN: usize = 5;
 
 /// Returns a cycle as messages show it; the middle of a long one is left out.
@@ -84,7 +84,7 @@ fn shown(names: &[String]) -> String {
 ///
 /// Resources that do not depend on each other keep their declared order. The inputs of all options
 /// count, also of those that are never chosen.
-pub fn order(blueprint: &Blueprint) -> Result<Vec<usize>, Fault> {
+pub(crate) fn order(blueprint: &Blueprint) -> Result<Vec<usize>, Fault> {
     let indexes = indexes(blueprint)?;
     let producers = producers(blueprint, &indexes)?;
     let mut order = Vec::with_capacity(producers.len());

@@ -3,15 +3,16 @@
 mod report;
 mod terminal;
 
-use serde_json::Value;
-
-use crate::conditions::Verdict;
-use crate::model::{
+use pathline_jsonpath::go;
+use pathline_kinds::carto::{
     ConditionRequirement, ConditionStatus, HealthFieldRequirement, HealthMatchRule, HealthRule,
     MultiMatchRule, Operator,
 };
+use serde_json::Value;
+
+use crate::conditions::Verdict;
+use crate::evaluate;
 use crate::template::TemplateKind;
-use crate::{evaluate, go};
 
 pub use report::{condition_observed, reads_status};
 pub use terminal::terminal;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use pathline_jsonpath::FieldPath;
 use serde_json::Value;
 
 use crate::evaluate;
-use crate::field_path::FieldPath;
 
 /// Says where and why a template could not be filled in.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -39,7 +39,7 @@ const LIMIT: usize = 3 << 20;
 ///
 /// A string that is one tag becomes the value with its type. In longer strings the value is written
 /// out, as JSON unless it is a string. What a value brings in is not interpolated again.
-pub fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
+pub(crate) fn interpolate(template: &Value, context: &Value) -> Result<Value, Error> {
     let mut added = 0;
     let mut take = |expression: &str| {
         let value = evaluate::value(expression, context).map_err(Refusal::Path)?;
@@ -155,7 +155,7 @@ fn next_tag(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, expression, after))
 }
 
-/// Where in the template we are.
+/// The current position in the template.
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,

@@ -1,23 +1,26 @@
-//! What the author of a blueprint or a template should know before anyone uses it.
+//! Findings that the author of a blueprint or a template should know before anyone uses it.
 //!
 //! Errors are what a cluster refuses, or what can be realized for no owner. Warnings are what can never
-//! happen ([`crate::reach`]), spellings that are read as what they mean ([`crate::loose`]), and rules that
+//! happen ([`crate::reach`]), spellings that are read as what they mean ([`pathline_kinds::lenient`]), and rules that
 //! multi-path blueprints may break ([`crate::admission`]).
 
 mod analysis;
 mod catalogue;
+mod sarif;
 mod subject;
 mod together;
 
 use std::collections::HashSet;
 
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::field_path;
+use pathline_kinds::lenient;
 use serde_json::Value;
 
 use crate::admission::{self, Rule};
 use crate::blueprint::Blueprint;
-use crate::field_path::FieldPath;
 use crate::graph::Fault;
-use crate::loose;
+use crate::interpolate;
 use crate::owner::OwnerKind;
 use crate::reach::Budget;
 use crate::selection::Plan;
@@ -26,24 +29,25 @@ use crate::template::TemplateKind;
 
 pub use crate::admission::Severity;
 pub use catalogue::{CATALOGUE, CodeInfo};
+pub use sarif::{LocatedFinding, sarif};
 pub use together::lint_together;
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether a cluster refuses it.
+    /// The severity: whether a cluster refuses it.
     pub severity: Severity,
-    /// What was found, in a word that does not change; see [`CATALOGUE`].
+    /// The code of the finding, a word that does not change; see [`CATALOGUE`].
     pub code: &'static str,
     /// The resource it is about.
     pub resource: Option<String>,
     /// The option it is about, by its index.
     pub option: Option<usize>,
-    /// What was found, for people.
+    /// The finding, for people.
     pub message: String,
-    /// Where it is in the object.
+    /// The path in the object.
     pub path: FieldPath,
-    /// Whether the key at this place is meant, not its value.
+    /// Whether the key at this path is meant, not its value.
     pub is_about_key: bool,
 }
 
@@ -51,7 +55,7 @@ pub struct Finding {
 pub fn lint(object: &Value, budget: Budget) -> Option<Vec<Finding>> {
     let version = object.get("apiVersion");
     let kind = object.get("kind")?.as_str()?;
-    if version.is_some_and(|version| version != crate::model::API_VERSION) {
+    if version.is_some_and(|version| version != pathline_kinds::carto::API_VERSION) {
         return None;
     }
     let is_blueprint = OwnerKind::ALL
@@ -62,19 +66,33 @@ pub fn lint(object: &Value, budget: Budget) -> Option<Vec<Finding>> {
     if is_blueprint {
         Some(lint_blueprint(object, budget))
     } else {
-        is_template.then(|| lint_stored(object))
+        is_template.then(|| {
+            let stored = lint_stored(object).into_iter();
+            stored.chain(broken_tag(object)).collect()
+        })
     }
+}
+
+/// Finds a tag of a template that is no path, so that it can be stamped for no owner.
+fn broken_tag(object: &Value) -> Option<Finding> {
+    let template = object.pointer("/spec/template")?;
+    let why = interpolate::places(template).err()?;
+    let path = FieldPath::default().field("spec").field("template");
+    Some(Finding {
+        severity: Severity::Error,
+        ..warning(object, "tag", why.to_string(), path)
+    })
 }
 
 fn lint_blueprint(written: &Value, budget: Budget) -> Vec<Finding> {
     let mut object = written.clone();
-    let loosenesses = loose::correct_blueprint(&mut object);
+    let loosenesses = lenient::correct_blueprint(&mut object);
     let mut findings: Vec<Finding> = loosenesses
         .into_iter()
         .map(|loose| {
             let about_key = matches!(
                 loose.kind,
-                loose::LoosenessKind::SingleField | loose::LoosenessKind::Operation
+                lenient::LoosenessKind::SingleField | lenient::LoosenessKind::Operation
             );
             Finding {
                 is_about_key: about_key,
@@ -97,7 +115,7 @@ fn lint_blueprint(written: &Value, budget: Budget) -> Vec<Finding> {
 
 /// Asks what a cluster asks before it stores an object: its schema, then the rules of admission.
 fn lint_stored(object: &Value) -> Vec<Finding> {
-    let misfits = shape::check(object).unwrap_or_default();
+    let misfits = shape::misfits(object).unwrap_or_default();
     let has_misfit = misfits.iter().any(|misfit| !misfit.is_unknown_field());
     let mut refusals = admission::admit(object);
     // What the schema says about a place is better than that it cannot be read.
@@ -169,7 +187,7 @@ fn fault_finding(blueprint: &Blueprint, fault: &Fault) -> Finding {
         option: None,
         message: fault.to_string(),
         path: index.map_or_else(FieldPath::default, |index| {
-            FieldPath::resource(index).field("name")
+            field_path::resource(index).field("name")
         }),
         is_about_key: false,
     }
@@ -230,6 +248,23 @@ mod tests {
             found(blueprint("ClusterSupplyChain", resources)),
             [(Severity::Error, "schema", place)]
         );
+    }
+
+    #[test]
+    fn template_with_a_tag_that_is_no_path_can_be_stamped_for_no_owner() {
+        let template = |command: &str| {
+            json!({
+                "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate", "metadata": {"name": "t"},
+                "spec": {"template": {
+                    "apiVersion": "pathline.dev/v1alpha1", "kind": "Task", "metadata": {"name": "t"},
+                    "spec": {"command": ["sh", "-c", command]},
+                }},
+            })
+        };
+        let broken = "cat $(find . -name a) && serve $(params.port)$";
+        let finding = (Severity::Error, "tag", "spec.template".to_owned());
+        assert_eq!(found(template(broken)), [finding]);
+        assert_eq!(found(template("serve $(params.port)$")), []);
     }
 
     #[test]

@@ -1,21 +1,22 @@
-//! What a resource gives to others, and how it is read from the stamped object.
+//! The output that a resource gives to others, and how it is read from the stamped object.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use pathline_jsonpath::go;
+use pathline_kinds::carto::{CompletionCondition, ObservedCompletion, ObservedMatch, OutputStatus};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::model::{CompletionCondition, ObservedCompletion, ObservedMatch, OutputStatus};
 use crate::template::OutputRule;
-use crate::{evaluate, go, yaml};
+use crate::{evaluate, yaml};
 
-/// What one resource gives to others.
+/// The output that one resource gives to others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// A source, or a source that has been deployed.
     Source {
-        /// Where it can be fetched.
+        /// The address at which it can be fetched.
         url: Value,
-        /// Which version of it.
+        /// The version of it.
         revision: Value,
     },
     /// An image.
@@ -89,6 +90,10 @@ pub(crate) fn digest(text: &str) -> String {
 /// Reads what a stamped object gives; a template without outputs gives nothing.
 ///
 /// `deployment` is what the resource was given to deploy; a deployment template hands it on.
+///
+/// # Errors
+///
+/// Fails while the object does not have the value, or does not meet what the rule asks for.
 pub fn read(
     rule: &OutputRule,
     object: &Value,

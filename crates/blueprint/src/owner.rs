@@ -4,18 +4,18 @@ mod typed;
 
 use std::collections::BTreeMap;
 
-use kube::core::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use pathline_jsonpath::FieldPath;
 use serde_json::Value;
 
-use crate::field_path::FieldPath;
-use crate::model::{API_VERSION, OwnerParam};
+use pathline_kinds::carto::{API_VERSION, OwnerParam};
 
 /// The two kinds of owners. Each has its own kind of blueprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OwnerKind {
-    /// What a developer wants built; supply chains are for these.
+    /// An application that a developer wants built; supply chains are for these.
     Workload,
-    /// What is to be deployed; deliveries are for these.
+    /// Something that is to be deployed; deliveries are for these.
     Deliverable,
 }
 
@@ -62,20 +62,12 @@ impl OwnerKind {
             Self::Deliverable => "Delivery",
         }
     }
-
-    /// Returns the field of the status that names the blueprint.
-    pub fn blueprint_ref_field(self) -> &'static str {
-        match self {
-            Self::Workload => "supplyChainRef",
-            Self::Deliverable => "deliveryRef",
-        }
-    }
 }
 
 /// One owner, as it stands in the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
-    /// Which of the two kinds it is.
+    /// The kind, one of the two.
     pub kind: OwnerKind,
     /// Its name.
     pub name: String,
@@ -104,6 +96,10 @@ pub struct ReadError {
 
 impl Owner {
     /// Reads an owner from its JSON. Who manages which field is left out: no rule may depend on it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if metadata or parameters do not have the types of their kind.
     pub fn read(kind: OwnerKind, mut object: Value) -> Result<Self, ReadError> {
         let failed = |source| ReadError {
             kind: kind.noun(),

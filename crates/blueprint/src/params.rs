@@ -1,10 +1,10 @@
-//! Which value does a parameter have?
+//! The values of parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::model::{BlueprintParam, OwnerParam, TemplateParam};
+use pathline_kinds::carto::{BlueprintParam, OwnerParam, TemplateParam};
 
 /// The parameters of one resource, by who decides about them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,11 +20,11 @@ pub struct Owned {
 pub struct Fixed {
     /// Its value.
     pub value: Value,
-    /// Who gave it.
+    /// The origin of the value.
     pub by: Fixer,
 }
 
-/// Who fixes a parameter.
+/// The origin of a fixed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fixer {
     /// The blueprint, for all resources.

@@ -1,9 +1,14 @@
-//! The path of an owner, as its status tells it.
+//! The path of an owner, as its status tells it, and as a report with the reasons.
+
+mod resources;
+
+use pathline_kinds::carto::{PathEntry, PathState};
 
 use crate::blueprint::Blueprint;
-use crate::model::{PathEntry, PathState};
 use crate::retirement::Retirement;
 use crate::selection::{Step, explain};
+
+pub use resources::{ResourceReport, State, resource, resources};
 
 /// Reports what was decided for each resource, and what is still there of an earlier path.
 ///

@@ -1,4 +1,5 @@
-//! What can a blueprint do for any owner at all? Which options are dead, and which paths are there?
+//! Reachability: the options that no owner can choose, and the paths that there are, over all
+//! owners at once.
 //!
 //! The answers are exact: the rules of selection, and what is known about owners, become one formula
 //! (see `circuit` and `facts`), and each question about all owners is a question whether that formula can
@@ -54,7 +55,7 @@ use facts::Facts;
 use gates::Gates;
 use sat::{Answer, Fuel, Literal};
 
-/// How much effort an analysis may take before it says that it does not know.
+/// The effort that an analysis may take before it says that it does not know.
 ///
 /// Effort is counted, not timed, so that the same blueprint always gets the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,27 +82,28 @@ impl Default for Budget {
     }
 }
 
-/// What an analysis found about a blueprint.
+/// The result of an analysis of a blueprint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// The resources, in declared order.
     pub resources: Vec<Reach>,
-    /// Where the order of options matters, in declared order.
+    /// The resources in which the order of options matters, in declared order.
     pub order_decides: Vec<OrderDecides>,
     /// The resources of which it is not known whether the order of options matters.
     pub order_unknown: Vec<usize>,
 }
 
-/// Who can reach a resource, and each of its options.
+/// The reachability of a resource, and of each of its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
-    /// Whether any owner selects the resource.
+    /// The verdict on whether any owner selects the resource.
     pub resource: Verdict,
     /// For each option, whether any owner chooses it.
     pub options: Vec<Verdict>,
 }
 
-/// Whether there is an owner, among those the blueprint's own selector admits, that selects something.
+/// The verdict on whether there is an owner, among those the blueprint's own selector admits, that
+/// selects something.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// There is one.
@@ -153,7 +155,7 @@ pub struct Path {
     pub example: Result<Example, NoExample>,
 }
 
-/// What becomes of a resource on a path. Two paths are the same if all their states are.
+/// The state of a resource on a path. Two paths are the same if all their states are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// It is stamped, or hands an input on.
@@ -172,7 +174,7 @@ pub enum State {
 pub struct Example {
     /// The owner. No label and no field of it can be dropped without leaving the path.
     pub workload: Value,
-    /// What is decided for it.
+    /// The decision for each resource.
     pub steps: Vec<Step>,
 }
 
@@ -202,6 +204,8 @@ impl From<&Step> for State {
 
 /// Finds out which resources and options no owner can reach, and where the order of options matters.
 ///
+/// # Errors
+///
 /// Fails if the blueprint cannot be realized for any owner.
 pub fn analyse(blueprint: &Blueprint, budget: Budget) -> Result<Analysis, Fault> {
     let mut question = Question::new(blueprint, budget)?;
@@ -210,7 +214,11 @@ pub fn analyse(blueprint: &Blueprint, budget: Budget) -> Result<Analysis, Fault>
 
 /// Lists the distinct paths that owners take which the blueprint's own selector admits.
 ///
-/// No more than `limit` are listed. Fails if the blueprint cannot be realized for any owner.
+/// No more than `limit` are listed.
+///
+/// # Errors
+///
+/// Fails if the blueprint cannot be realized for any owner.
 pub fn paths(blueprint: &Blueprint, limit: Option<usize>, budget: Budget) -> Result<Paths, Fault> {
     let mut question = Question::new(blueprint, budget)?;
     Ok(walk::paths(&mut question, limit))

@@ -1,21 +1,21 @@
-//! What became of one resource, and how its status tells it.
+//! The realization of one resource, and how its status tells it.
 
 mod failure;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-
-use crate::conditions::{self, Verdict};
-use crate::model::{
+use pathline_kinds::carto::{
     API_VERSION, ConditionStatus, ObjectReference, ProducerReference, ResourceStatus,
     StampedReference,
 };
+
+use crate::conditions::{self, Verdict};
 use crate::output::Output;
 use crate::selection::{Skip, Unmet};
 use crate::template::TemplateKind;
 
 pub use failure::Failure;
 
-/// What became of one resource for one owner.
+/// The realization of one resource for one owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Realization {
     /// The name of the resource.
@@ -26,11 +26,11 @@ pub struct Realization {
     pub stamped: Option<StampedReference>,
     /// The resources it takes inputs from.
     pub producers: Vec<String>,
-    /// How far it came.
+    /// The outcome: how far it came.
     pub outcome: Outcome,
-    /// What it gives to others.
+    /// The output that it gives to others.
     pub output: Option<Output>,
-    /// Whether the stamped object is healthy.
+    /// The health of the stamped object.
     pub health: Verdict,
     /// Whether what the object reports is about what was written last, as far as it says.
     pub is_observed: bool,
@@ -38,7 +38,7 @@ pub struct Realization {
     pub failed: Option<String>,
 }
 
-/// How far a resource came.
+/// The outcome of a realization: how far it came.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It is stamped, and what it gives has been read.
@@ -54,9 +54,9 @@ pub enum Outcome {
     },
     /// It is not on the path of the owner.
     Skipped {
-        /// Why, in one word.
+        /// The reason, in one word.
         reason: &'static str,
-        /// Why, for people.
+        /// The reason, for people.
         message: String,
     },
     /// Something is in the way.
@@ -223,8 +223,19 @@ mod tests {
     }
 
     fn explained(failure: Failure) -> (ConditionStatus, String, String) {
-        let verdict = realization(Outcome::Failed(failure)).submitted("chain");
+        let verdict = realization(Outcome::Failed(failure)).submitted("supply chain [chain]");
         (verdict.status, verdict.reason, verdict.message)
+    }
+
+    #[test]
+    fn failure_of_a_delivery_names_the_delivery() {
+        let failure = Failure::TemplateUnavailable("gone".to_owned());
+        let told = realization(Outcome::Failed(failure)).submitted("delivery [py]");
+        assert!(
+            told.message.contains("in delivery [py]: gone"),
+            "{}",
+            told.message
+        );
     }
 
     #[test]
@@ -302,7 +313,7 @@ mod tests {
             let mut realization = realization(Outcome::Failed(failure));
             realization.stamped = Some(stamped());
             realization.health.status = status;
-            realization.submitted("chain").message
+            realization.submitted("supply chain [chain]").message
         };
         assert_eq!(
             missing(ConditionStatus::True),

@@ -1,12 +1,13 @@
-//! When may an object go whose resource is no longer on the path?
+//! Retirement: when an object may go whose resource is no longer on the path.
 
 use std::collections::BTreeSet;
 
+use pathline_kinds::carto::{PathEntry, PathState, ResourceStatus};
+
 use crate::blueprint::Blueprint;
-use crate::model::{PathEntry, PathState, ResourceStatus};
 use crate::realization::{Outcome, Realization};
 
-/// What is known of a resource whose object is no longer stamped.
+/// The state of a resource whose object is no longer stamped, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retirement {
     /// The name of the resource.
@@ -40,9 +41,9 @@ impl Retirement {
 pub struct Passage<'p> {
     /// The blueprint.
     pub blueprint: &'p Blueprint,
-    /// What became of its resources, in declared order.
+    /// The realizations of its resources, in declared order.
     pub now: &'p [Realization],
-    /// What was last reported of them.
+    /// The status that was last reported of them.
     pub resources: &'p [ResourceStatus],
     /// The path that was last reported.
     pub path: &'p [PathEntry],
@@ -121,12 +122,12 @@ impl Passage<'_> {
 
 #[cfg(test)]
 mod tests {
+    use pathline_kinds::carto::ConditionStatus;
     use serde_json::json;
 
     use super::*;
     use crate::conditions::Verdict;
     use crate::health;
-    use crate::model::ConditionStatus;
     use crate::testing::supply_chain;
 
     fn blueprint() -> Blueprint {

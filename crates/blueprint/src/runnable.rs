@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
-
-use crate::account::{self, Account};
-use crate::conditions::{self, Verdict};
-use crate::evaluate;
-use crate::go;
-use crate::interpolate::interpolate;
-use crate::model::{
+use pathline_jsonpath::go;
+use pathline_kinds::carto::{
     self, API_VERSION, ClusterRunTemplateSpec, ConditionStatus, HealthRule, Lifecycle,
     RunnableSelector, RunnableSpec, StampedReference,
 };
+use serde_json::{Map, Value, json};
+
+use crate::conditions::{self, Verdict};
+use crate::evaluate;
+use crate::interpolate::interpolate;
 use crate::runs;
+use crate::service_account::{self, Account};
 use crate::stamp::{self, Placement};
 
 /// The label that runs are found by.
@@ -31,7 +31,7 @@ pub struct Runnable {
     pub namespace: String,
     /// Its uid, which its runs carry.
     pub uid: String,
-    /// What it asks for.
+    /// The spec: what it asks for.
     pub spec: RunnableSpec,
     /// The whole object, as templates read it.
     pub object: Value,
@@ -43,7 +43,7 @@ pub enum Failure {
     /// The template does not exist, or cannot be read.
     NoTemplate(String),
     /// The work cannot be done under the service account.
-    Account(account::Fault),
+    Account(service_account::Fault),
     /// The selector does not lead to exactly one object.
     Selector(String),
     /// The template cannot be stamped.
@@ -52,25 +52,29 @@ pub enum Failure {
     Rejected {
         /// The name of the run.
         run: String,
-        /// What the cluster said.
+        /// The message of the cluster.
         reason: String,
     },
     /// A successful run does not have a value that the template promises.
     Output {
         /// The run.
         run: StampedReference,
-        /// Which path leads nowhere.
+        /// The message about the path that leads nowhere.
         reason: String,
     },
 }
 
 impl Runnable {
     /// Reads a Runnable from its JSON. Who manages which field is left out: no rule may depend on it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the object does not have the types of a Runnable.
     pub fn read(mut object: Value) -> Result<Self, serde_json::Error> {
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
-        let read: model::Runnable = serde_json::from_value(object.clone())?;
+        let read: carto::Runnable = serde_json::from_value(object.clone())?;
         Ok(Self {
             name: read.metadata.name.unwrap_or_default(),
             namespace: read.metadata.namespace.unwrap_or_default(),
@@ -93,6 +97,10 @@ impl Runnable {
     }
 
     /// Renders the run that its inputs ask for; `selected` is the object that its selector leads to.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the template cannot be filled in, or makes no object that can be written.
     pub fn render(
         &self,
         template: &ClusterRunTemplateSpec,
@@ -151,13 +159,13 @@ impl Runnable {
                 "RunTemplateNotFound",
                 format!("unable to get runnable [{own}]: [{reason}]"),
             ),
-            Failure::Account(account::Fault::Account(reason)) => {
+            Failure::Account(service_account::Fault::Account(reason)) => {
                 ("ServiceAccountError", reason.clone())
             }
-            Failure::Account(account::Fault::Token(reason)) => {
+            Failure::Account(service_account::Fault::Token(reason)) => {
                 ("ServiceAccountTokenError", reason.clone())
             }
-            Failure::Account(account::Fault::Client(reason)) => {
+            Failure::Account(service_account::Fault::Client(reason)) => {
                 ("ClientBuilderError", reason.clone())
             }
             Failure::Selector(reason) => (
@@ -207,6 +215,10 @@ fn is_job(run: &Value) -> bool {
 }
 
 /// Reads every output that the template promises from a run, or says which one is missing.
+///
+/// # Errors
+///
+/// Fails with the first path that leads nowhere in the run.
 pub fn outputs(
     template: &ClusterRunTemplateSpec,
     run: &Value,

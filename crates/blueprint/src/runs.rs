@@ -6,10 +6,10 @@
 use std::cmp::Reverse;
 
 use jiff::Timestamp;
+use pathline_kinds::carto::{ConditionStatus, HealthRule, Lifecycle, RetentionPolicy};
 use serde_json::Value;
 
 use crate::health;
-use crate::model::{ConditionStatus, HealthRule, Lifecycle, RetentionPolicy};
 use crate::template::TemplateKind;
 
 /// The annotation that says when a run was asked for, finer than a creation time can.
@@ -98,7 +98,8 @@ impl<'o> Runs<'o> {
     }
 }
 
-/// When a run was created, then when it was asked for, then its name, so that the order is total.
+/// Returns the times at which a run was created and was asked for, then its name, so that the order
+/// is total.
 fn age_key(object: &Value) -> (Option<Timestamp>, Option<Timestamp>, String) {
     let metadata = &object["metadata"];
     let time = |value: &Value| value.as_str().and_then(|text| text.parse().ok());

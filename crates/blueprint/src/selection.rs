@@ -1,4 +1,4 @@
-//! Which blueprint is for an owner, and which template for each of its resources?
+//! Selection of the blueprint for an owner, and of the template for each of its resources.
 //!
 //! Both are decided from the owner and the blueprints alone, before anything is stamped.
 
@@ -14,6 +14,7 @@ use crate::blueprint::Blueprint;
 use crate::owner::Owner;
 use crate::selector;
 
+pub use crate::graph::Fault;
 pub use explain::explain;
 pub use nearest::{Nearest, nearest};
 pub use plan::Plan;
@@ -35,6 +36,10 @@ pub enum NoBlueprint {
 }
 
 /// Returns the one blueprint that matches best.
+///
+/// # Errors
+///
+/// Fails if the owner has no labels, no blueprint matches, or several match equally well.
 pub fn choose_blueprint<'b>(
     owner: &Owner,
     blueprints: impl IntoIterator<Item = &'b Blueprint>,

@@ -3,10 +3,10 @@
 //! An absent or null field or label satisfies `NotIn` and `DoesNotExist`. Only strings can be `In` or
 //! not `In` a list of values, since values are strings.
 
+use pathline_jsonpath as jsonpath;
+use pathline_kinds::carto::{Operator, Selector};
 use serde_json::Value;
 
-use crate::jsonpath;
-use crate::model::{Operator, Selector};
 use crate::owner::Owner;
 
 /// Says why a selector cannot be evaluated.
@@ -26,7 +26,7 @@ pub enum Error {
     Key {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: jsonpath::Error,
     },
 }
@@ -34,15 +34,15 @@ pub enum Error {
 /// One thing that a selector asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Requirement<'s> {
-    /// Where to look.
+    /// The label or field that is looked at.
     pub subject: Subject<'s>,
-    /// How what is found there relates to the values, as it is written.
+    /// The relation of what is found there to the values, as it is written.
     pub operator: &'s str,
     /// The values.
     pub values: &'s [String],
 }
 
-/// What a requirement is about.
+/// The label or field that a requirement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject<'s> {
     /// The label of this name.
@@ -51,33 +51,35 @@ pub enum Subject<'s> {
     Field(&'s str),
 }
 
-impl Selector {
-    /// Returns everything it asks for: labels with their values, expressions, fields, in this order.
-    pub fn requirements(&self) -> impl Iterator<Item = Requirement<'_>> {
-        let labels = self.match_labels.iter().flatten();
-        let labels = labels.map(|(key, value)| Requirement {
-            subject: Subject::Label(key),
-            operator: Operator::In.name(),
-            values: std::slice::from_ref(value),
-        });
-        let expressions = self.match_expressions.iter().flatten();
-        let expressions = expressions.map(|expression| Requirement {
-            subject: Subject::Label(&expression.key),
-            operator: &expression.operator,
-            values: expression.values.as_deref().unwrap_or_default(),
-        });
-        let fields = self.match_fields.iter().flatten();
-        let fields = fields.map(|field| Requirement {
-            subject: Subject::Field(&field.key),
-            operator: &field.operator,
-            values: field.values.as_deref().unwrap_or_default(),
-        });
-        labels.chain(expressions).chain(fields)
-    }
+/// Returns everything a selector asks for: labels with their values, expressions, fields, in this order.
+pub fn requirements(selector: &Selector) -> impl Iterator<Item = Requirement<'_>> {
+    let labels = selector.match_labels.iter().flatten();
+    let labels = labels.map(|(key, value)| Requirement {
+        subject: Subject::Label(key),
+        operator: Operator::In.name(),
+        values: std::slice::from_ref(value),
+    });
+    let expressions = selector.match_expressions.iter().flatten();
+    let expressions = expressions.map(|expression| Requirement {
+        subject: Subject::Label(&expression.key),
+        operator: &expression.operator,
+        values: expression.values.as_deref().unwrap_or_default(),
+    });
+    let fields = selector.match_fields.iter().flatten();
+    let fields = fields.map(|field| Requirement {
+        subject: Subject::Field(&field.key),
+        operator: &field.operator,
+        values: field.values.as_deref().unwrap_or_default(),
+    });
+    labels.chain(expressions).chain(fields)
 }
 
 impl Requirement<'_> {
-    /// Returns the operator, unless it does not exist or does not go with the values.
+    /// Returns the operator.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not exist or does not go with the values.
     pub fn operator(&self) -> Result<Operator, Error> {
         let operator = Operator::named(self.operator)
             .ok_or_else(|| Error::UnknownOperator(self.operator.to_owned()))?;
@@ -121,10 +123,14 @@ impl Requirement<'_> {
 ///
 /// Fields are only looked at if the labels match, so a key that cannot be followed in this owner is
 /// no error for an owner the selector was never for.
+///
+/// # Errors
+///
+/// Fails if a requirement has no operator, or a field cannot be looked up in this owner.
 pub fn score(selector: &Selector, owner: &Owner) -> Result<Option<usize>, Error> {
     let mut matches = true;
     let mut count = 0;
-    for requirement in selector.requirements() {
+    for requirement in requirements(selector) {
         let is_label = matches!(requirement.subject, Subject::Label(_));
         if is_label || matches {
             matches &= requirement.holds(owner)?;

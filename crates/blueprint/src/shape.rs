@@ -8,21 +8,21 @@ use std::fmt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
+use pathline_jsonpath::FieldPath;
 use serde_json::Value;
 
-use crate::field_path::FieldPath;
-use crate::model;
+use pathline_kinds::carto;
 
 /// One value that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// Where it is, or where it is missing.
+    /// The path of the value, or the one at which it is missing.
     pub path: FieldPath,
-    /// How it does not fit.
+    /// The way in which it does not fit.
     pub kind: MisfitKind,
 }
 
-/// How a value does not fit.
+/// The way in which a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MisfitKind {
     /// It is of another type.
@@ -78,12 +78,12 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Returns everything that does not fit, or nothing if the kind is none of ours.
-pub fn check(object: &Value) -> Option<Vec<Misfit>> {
+/// Returns every value that does not have the shape of its kind, or nothing if the kind is none of ours.
+pub fn misfits(object: &Value) -> Option<Vec<Misfit>> {
     let version = object.get("apiVersion");
-    let is_ours = version.is_none_or(|version| version == model::API_VERSION);
+    let is_ours = version.is_none_or(|version| version == carto::API_VERSION);
     let kind = object.get("kind")?.as_str().filter(|_| is_ours)?;
-    let crds = model::crds().into_iter();
+    let crds = carto::crds().into_iter();
     let crd = crds.into_iter().find(|crd| crd.spec.names.kind == kind)?;
     let version = crd.spec.versions.into_iter().next()?;
     let schema = version.schema?.open_api_v3_schema?;
@@ -275,8 +275,8 @@ mod tests {
     use super::*;
 
     fn misfits(kind: &str, metadata: Value, spec: Value) -> Vec<String> {
-        let object = json!({"apiVersion": model::API_VERSION, "kind": kind, "metadata": metadata, "spec": spec});
-        let misfits = check(&object).expect("a kind of ours");
+        let object = json!({"apiVersion": carto::API_VERSION, "kind": kind, "metadata": metadata, "spec": spec});
+        let misfits = super::misfits(&object).expect("a kind of ours");
         misfits.iter().map(ToString::to_string).collect()
     }
 
@@ -325,9 +325,9 @@ mod tests {
     #[test]
     fn other_kinds_are_not_ours() {
         assert_eq!(
-            check(&json!({"apiVersion": "v1", "kind": "ConfigMap"})),
+            super::misfits(&json!({"apiVersion": "v1", "kind": "ConfigMap"})),
             None
         );
-        assert_eq!(check(&json!({"spec": {}})), None);
+        assert_eq!(super::misfits(&json!({"spec": {}})), None);
     }
 }

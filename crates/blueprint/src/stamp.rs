@@ -7,11 +7,12 @@ mod rendered;
 use serde_json::{Map, Value, json};
 
 use crate::blueprint::{Blueprint, Input, Resource, Templates};
-use crate::interpolate::{self, interpolate};
+pub use crate::interpolate::Error as InterpolateError;
+use crate::interpolate::interpolate;
 use crate::output::Output;
 use crate::owner::Owner;
-use crate::reads::{Offer, Reads};
 use crate::template::{Body, Template};
+use crate::template_reads::{Offer, Reads};
 
 pub(crate) use placement::Placement;
 pub use rendered::Rendered;
@@ -42,13 +43,13 @@ pub enum Error {
     Ytt(String),
     /// A `$(...)$` could not be filled in.
     #[error(transparent)]
-    Interpolate(#[from] interpolate::Error),
+    Interpolate(#[from] InterpolateError),
     /// A field that every object needs is missing or of the wrong type.
     #[error("invalid template: the object needs {wanted} at [{field}]")]
     Malformed {
         /// The field.
         field: &'static str,
-        /// What should be there.
+        /// The type that should be there.
         wanted: &'static str,
     },
     /// The template names a namespace that is not the owner's.
@@ -67,12 +68,16 @@ pub struct Stamp<'a> {
     pub resource: &'a Resource,
     /// The template that was chosen.
     pub template: &'a Template,
-    /// What the resource takes in; every declared input is there.
+    /// The inputs of the resource; every declared one is there.
     pub inputs: &'a [(&'a Input, &'a Output)],
 }
 
 impl Stamp<'_> {
     /// Renders a template that is not written in ytt: filled in, placed, labelled, owned, remembered.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the template is written in ytt, cannot be filled in, or makes no object that can be written.
     pub fn render(&self) -> Result<Rendered, Error> {
         let body = match &self.template.body {
             Body::Interpolated(body) => body,
@@ -86,6 +91,10 @@ impl Stamp<'_> {
     /// Makes an object of its owner from what ytt rendered: placed, labelled, owned, remembered.
     ///
     /// ytt does not tell what it reads, so all that it was offered counts.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the object cannot be written: it lacks a field, or names another namespace.
     pub fn render_from(&self, object: Value) -> Result<Rendered, Error> {
         self.finish(object, self.offering(Reads::of))
     }
@@ -199,9 +208,10 @@ pub fn holds(live: &Value, wanted: &Value) -> bool {
     reason = "a literal is given away at the call"
 )]
 mod tests {
+    use pathline_jsonpath::FieldPath;
+    use pathline_kinds::carto::{ClusterImageTemplate, ClusterTemplate};
+
     use super::*;
-    use crate::field_path::FieldPath;
-    use crate::model::{ClusterImageTemplate, ClusterTemplate};
     use crate::owner::OwnerKind;
     use crate::testing::{owner, supply_chain, template};
 

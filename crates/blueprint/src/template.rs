@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use kube::core::ObjectMeta;
-use serde_json::Value;
-
-use crate::evaluate;
-use crate::field_path::FieldPath;
-use crate::interpolate;
-use crate::model::{
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::carto::{
     ArtifactTracing, ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate,
     ClusterSourceTemplate, ClusterTemplate, HealthRule, Lifecycle, ObservedCompletion,
     ObservedMatch, RetentionPolicy, TemplateParam, TemplateSpec,
 };
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::evaluate;
+use crate::interpolate;
 use crate::runs;
 
 /// The kinds of templates, by what they give.
@@ -59,25 +60,26 @@ pub struct Template {
     pub name: String,
     /// Its generation, if it is stored in a cluster.
     pub generation: Option<i64>,
-    /// What is stamped.
+    /// The body that is stamped.
     pub body: Body,
-    /// Where the body looks for values, known once and for all; of no use for ytt.
+    /// The paths at which the body reads values, known once and for all; of no use for ytt.
     pub(crate) places: BTreeSet<FieldPath>,
     /// Parameters with their defaults.
     pub params: Vec<TemplateParam>,
-    /// How to see whether the stamped object is healthy, if it says.
+    /// The rule by which the stamped object is healthy, if there is one.
     pub health_rule: Option<HealthRule>,
-    /// Whether the stamped object is changed or replaced by a new one.
+    /// The lifecycle: whether the stamped object is changed or replaced by a new one.
     pub lifecycle: Lifecycle,
-    /// How many finished runs are kept, if each change makes a new one.
+    /// The number of finished runs that are kept, if each change makes a new one.
     pub retention: RetentionPolicy,
-    /// How to tell which inputs an output was made from.
+    /// The rules that tell which inputs an output was made from.
     pub tracing: ArtifactTracing,
-    /// What is read from the stamped object; the kind of the template is the kind of this.
+    /// The paths that are read from the stamped object; the kind of the template is the kind of
+    /// this.
     pub output: OutputRule,
 }
 
-/// What is stamped.
+/// The body of a template, which is stamped.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// An object with `$(...)$` in it.
@@ -88,7 +90,7 @@ pub enum Body {
     Undecided,
 }
 
-/// What is read from the stamped object.
+/// The paths that are read from the stamped object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutputRule {
     /// A url and a revision, at these paths.
@@ -111,6 +113,25 @@ pub enum OutputRule {
 }
 
 impl Template {
+    /// Reads a template of a kind from its object.
+    ///
+    /// # Errors
+    /// Fails if the object is no template of this kind.
+    pub fn read(kind: TemplateKind, object: Value) -> Result<Self, serde_json::Error> {
+        fn read<T: DeserializeOwned + Into<Template>>(
+            object: Value,
+        ) -> Result<Template, serde_json::Error> {
+            serde_json::from_value::<T>(object).map(Into::into)
+        }
+        match kind {
+            TemplateKind::Source => read::<ClusterSourceTemplate>(object),
+            TemplateKind::Image => read::<ClusterImageTemplate>(object),
+            TemplateKind::Config => read::<ClusterConfigTemplate>(object),
+            TemplateKind::Deployment => read::<ClusterDeploymentTemplate>(object),
+            TemplateKind::Plain => read::<ClusterTemplate>(object),
+        }
+    }
+
     /// Returns the kind of the template.
     pub fn kind(&self) -> TemplateKind {
         match self.output {

@@ -1,9 +1,9 @@
 //! Short ways to make what tests need.
 
+use pathline_kinds::carto::ClusterSupplyChain;
 use serde_json::{Value, json};
 
 use crate::blueprint::Blueprint;
-use crate::model::ClusterSupplyChain;
 use crate::owner::{Owner, OwnerKind};
 use crate::template::Template;
 

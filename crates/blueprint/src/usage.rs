@@ -68,10 +68,10 @@ pub fn stamped(blueprint: &Blueprint, steps: &[Step]) -> Vec<(TemplateKind, Stri
 
 #[cfg(test)]
 mod tests {
+    use pathline_kinds::carto::ClusterSupplyChain;
     use serde_json::json;
 
     use super::*;
-    use crate::model::ClusterSupplyChain;
 
     fn mk_blueprint() -> Blueprint {
         let option = |name: &str, value: &str| {

@@ -10,10 +10,10 @@ mod resolve;
 mod style;
 mod timestamp;
 
+use pathline_jsonpath::go;
 use serde_json::Value;
 
 use self::emitter::{Emitter, Place};
-use crate::go;
 
 /// Writes a value as a YAML document, which ends with a line break.
 pub(crate) fn document(value: &Value) -> String {

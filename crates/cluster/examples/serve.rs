@@ -5,6 +5,8 @@
 //! kubectl --kubeconfig /tmp/cluster/kubeconfig get namespaces
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "an example ends with its tasks")]
+
 use std::path::PathBuf;
 
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! Who may refuse a write, or comment on it, before it is stored.
+//! Admission: the hook that may refuse a write, or comment on it, before it is stored.
 //!
 //! The cluster knows no kinds but Kubernetes' own. Rules of others come in here and are asked where a
 //! real server asks its validating webhooks: after the schema, before the store, also in dry runs, and
@@ -30,7 +30,7 @@ pub struct Review<'a> {
     pub old: Option<&'a Value>,
 }
 
-/// What becomes of a write.
+/// The answer of an admission hook to a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It is stored; the client is shown these warnings.

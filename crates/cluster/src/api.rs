@@ -41,6 +41,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
+use pathline_clock::Clock;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -67,12 +68,13 @@ pub struct ApiService {
     api: Arc<Api>,
 }
 
-/// What every request has to do with.
+/// The state that every request is answered from.
 pub(crate) struct Api {
     store: Store,
     auth: Auth,
     registry: Registry,
     admission: Option<Arc<dyn Admission>>,
+    clock: Clock,
     closing: CancellationToken,
 }
 
@@ -82,6 +84,7 @@ impl ApiService {
         store: Store,
         auth: Auth,
         admission: Option<Arc<dyn Admission>>,
+        clock: Clock,
         closing: CancellationToken,
     ) -> Self {
         let registry = Registry::load(&store);
@@ -91,6 +94,7 @@ impl ApiService {
                 auth,
                 registry,
                 admission,
+                clock,
                 closing,
             }),
         }
@@ -152,7 +156,8 @@ impl Api {
             Target::Version => return Ok(respond::json(StatusCode::OK, &discovery::version())),
             _ => {}
         }
-        self.auth.authenticate(&headers).map_err(|why| {
+        let user = self.auth.authenticate(&headers, self.clock.now());
+        user.map_err(|why| {
             tracing::debug!(%why, "refused a request");
             Status::unauthorized()
         })?;
@@ -190,6 +195,7 @@ impl Api {
             headers,
             accept,
             payload,
+            now: self.clock.now(),
         };
         self.run_call(&call).await
     }

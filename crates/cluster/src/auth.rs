@@ -1,4 +1,4 @@
-//! Who asks: the administrator's token, and the tokens of service accounts.
+//! Authentication: the administrator's token, and the tokens of service accounts.
 //!
 //! Every request carries a bearer token. The administrator's is a file of the data directory; a
 //! service account's is a JWT signed with a key kept there, good until it expires or the account
@@ -70,7 +70,7 @@ pub(crate) struct Account<'a> {
 pub(crate) struct Issued {
     /// The token itself.
     pub(crate) token: String,
-    /// When it ceases to be good.
+    /// The time at which it expires.
     pub(crate) expires: Timestamp,
 }
 
@@ -87,7 +87,7 @@ struct Keys {
     verifying: DecodingKey,
 }
 
-/// What a service-account token says, under the names Kubernetes gives it.
+/// The claims of a service-account token, under the names Kubernetes gives them.
 #[derive(Serialize, Deserialize)]
 struct Claims {
     iss: String,
@@ -117,7 +117,7 @@ impl Auth {
     /// Reads the keys of a data directory, making them first if there are none.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// Fails if a file cannot be read or written.
     pub(crate) fn open(data_dir: &Path, store: Store) -> Result<Self, secrets::Error> {
         let admin_token = secrets::read_or_create(&data_dir.join("admin.token"), random_token)?;
         let path = data_dir.join("pki").join("service-accounts.key");
@@ -141,11 +141,15 @@ impl Auth {
         &self.keys.admin_token
     }
 
-    /// Says who sent a request with these headers.
+    /// Says who sends a request with these headers now.
     ///
     /// # Errors
     /// See [`Unauthenticated`]; all of them are answered 401.
-    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<User, Unauthenticated> {
+    pub(crate) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<User, Unauthenticated> {
         let token = bearer(headers).ok_or(Unauthenticated::NoToken)?;
         if bool::from(token.as_bytes().ct_eq(self.keys.admin_token.as_bytes())) {
             return Ok(User {
@@ -157,7 +161,7 @@ impl Auth {
                 ],
             });
         }
-        self.authenticate_account(token, Timestamp::now())
+        self.authenticate_account(token, now)
     }
 
     /// Issues a token for a service account. No audience means the API itself.
@@ -328,7 +332,8 @@ mod tests {
         }
 
         fn try_token(&self, token: &str) -> Result<User, Unauthenticated> {
-            self.auth.authenticate(&headers(&format!("Bearer {token}")))
+            let headers = headers(&format!("Bearer {token}"));
+            self.auth.authenticate(&headers, Timestamp::now())
         }
     }
 
@@ -350,7 +355,7 @@ mod tests {
         let fixture = mk_auth().await;
         let auth = &fixture.auth;
         assert_eq!(
-            auth.authenticate(&HeaderMap::new()),
+            auth.authenticate(&HeaderMap::new(), Timestamp::now()),
             Err(Unauthenticated::NoToken)
         );
         for (sent, answer) in [
@@ -359,7 +364,8 @@ mod tests {
             ("Bearer x", Unauthenticated::BadToken),
             ("Bearer a.b.c", Unauthenticated::BadToken),
         ] {
-            assert_eq!(auth.authenticate(&headers(sent)), Err(answer), "{sent}");
+            let told = auth.authenticate(&headers(sent), Timestamp::now());
+            assert_eq!(told, Err(answer), "{sent}");
         }
         let mut almost = auth.admin_token().to_owned();
         almost.pop();

@@ -34,7 +34,7 @@ pub(crate) struct BuiltinKind {
     pub(crate) plural: &'static str,
     /// The name of one, such as `deployment`.
     pub(crate) singular: &'static str,
-    /// What else kubectl accepts, such as `deploy`.
+    /// The other names that kubectl accepts, such as `deploy`.
     pub(crate) short_names: &'static [&'static str],
     /// Groups of kinds such as `all`.
     pub(crate) categories: &'static [&'static str],
@@ -46,7 +46,7 @@ pub(crate) struct BuiltinKind {
     pub(crate) has_scale: bool,
     /// Whether a change of `spec` counts up `metadata.generation`.
     pub(crate) has_generation: bool,
-    /// What `kubectl get` shows, the name first.
+    /// The columns that `kubectl get` shows, the name first.
     pub(crate) columns: &'static [Column],
     /// The name of the definition in [`definitions`].
     pub(crate) definition: &'static str,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request};
 use parking_lot::Mutex;
+use pathline_clock::Clock;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -24,7 +25,7 @@ use crate::store::{self, Refused, Store};
 use crate::tls::{self, Authority};
 use crate::{secrets, serve};
 
-/// Where a cluster lives, and how much it keeps.
+/// The directory of a cluster, and how much it keeps.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The directory with everything the cluster remembers. It is created if it does not exist.
@@ -33,8 +34,10 @@ pub struct Options {
     pub history_events: usize,
     /// The most bytes of objects in those events.
     pub history_bytes: usize,
-    /// Who is asked before an object is written, if anyone.
+    /// The admission hook that is asked before an object is written, if there is one.
     pub admission: Option<Arc<dyn Admission>>,
+    /// The clock by which tokens end and objects are dated.
+    pub clock: Clock,
 }
 
 impl Options {
@@ -46,11 +49,12 @@ impl Options {
             history_events: events,
             history_bytes: bytes,
             admission: None,
+            clock: Clock::system(),
         }
     }
 }
 
-/// Why a cluster cannot be opened.
+/// The reason for which a cluster cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A file or directory cannot be used.
@@ -70,12 +74,12 @@ pub enum OpenError {
     Write {
         /// The data directory.
         data_dir: PathBuf,
-        /// What the database said.
+        /// The message of the database.
         why: String,
     },
 }
 
-/// Why a cluster cannot be served.
+/// The reason for which a cluster cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The listener has no address.
@@ -96,6 +100,7 @@ struct Parts {
     store: Store,
     auth: Auth,
     authority: Arc<Authority>,
+    clock: Clock,
     service: ApiService,
     tasks: TaskTracker,
     shutdown: CancellationToken,
@@ -108,13 +113,14 @@ impl Cluster {
     /// loops that belong to it.
     ///
     /// # Errors
-    /// When another process has the directory open, or a file in it cannot be used.
+    /// Fails if another process has the directory open, or a file in it cannot be used.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
         let Options {
             data_dir,
             history_events,
             history_bytes,
             admission,
+            clock,
         } = options;
         secrets::make_dir(&data_dir.join("pki"))?;
         let lock = Lock::acquire(&data_dir)?;
@@ -129,19 +135,27 @@ impl Cluster {
         let auth = Auth::open(&data_dir, store.clone())?;
         let shutdown = CancellationToken::new();
         let tasks = TaskTracker::new();
-        let collector = Collector::start(store.clone(), authority.certificate().into()).await;
+        let certificate = authority.certificate().into();
+        let collector = Collector::start(store.clone(), certificate, clock.clone()).await;
         let collector = collector.map_err(|refused: Refused| OpenError::Write {
             data_dir,
             why: refused.to_string(),
         })?;
         tasks.spawn(collector.run(shutdown.clone()));
-        let service = ApiService::new(store.clone(), auth.clone(), admission, shutdown.clone());
+        let service = ApiService::new(
+            store.clone(),
+            auth.clone(),
+            admission,
+            clock.clone(),
+            shutdown.clone(),
+        );
         tasks.spawn(service.clone().run(shutdown.clone()));
         let lock = Mutex::new(Some(lock));
         let parts = Parts {
             store,
             auth,
             authority,
+            clock,
             service,
             tasks,
             _stop_when_dropped: shutdown.clone().drop_guard(),
@@ -176,7 +190,7 @@ impl Cluster {
     /// at once.
     ///
     /// # Errors
-    /// When no certificate can be made for the listener's address.
+    /// Fails if no certificate can be made for the listener's address.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -186,7 +200,7 @@ impl Cluster {
         let tls = self
             .parts
             .authority
-            .server_config(tls::names_of(address.ip()))?;
+            .server_config(tls::names_of(address.ip()), self.parts.clock.clone())?;
         let stop = shutdown.child_token();
         let _stop_if_abandoned = stop.clone().drop_guard();
         let serving = serve::serve_tls(listener, tls, self.service(), stop.clone());

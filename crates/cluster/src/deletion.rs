@@ -1,4 +1,4 @@
-//! What a delete does to an object: nothing, a mark, or its end.
+//! Deletion: a delete leaves an object alone, sets its deletion timestamp, or removes it.
 //!
 //! One rule for everyone who deletes: the API's verbs, the garbage collector and the namespace
 //! controller. It is that of the real API server's generic store, with the two kinds that differ:
@@ -14,7 +14,7 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 /// The finalizer of an object whose dependents are to be released first.
 pub(crate) const ORPHAN: &str = "orphan";
 
-/// What becomes of the dependents of a deleted object (`propagationPolicy`).
+/// The fate of the dependents of a deleted object (`propagationPolicy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
     /// They are collected after the object is gone.
@@ -25,17 +25,17 @@ pub(crate) enum Propagation {
     Orphan,
 }
 
-/// How an object is to be deleted.
+/// The options of a delete.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deletion {
-    /// What becomes of its dependents; if absent, what its finalizers already say, or
+    /// The fate of its dependents; if absent, what its finalizers already say, or
     /// [`Propagation::Background`].
     pub(crate) propagation: Option<Propagation>,
-    /// How long a pod has to stop; if absent, what the pod says.
+    /// The seconds that a pod has to stop; if absent, what the pod says.
     pub(crate) grace_seconds: Option<i64>,
 }
 
-/// What is to be done with the object.
+/// The effect of a delete on the object.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
     /// Nothing: it is being deleted already, and something still holds it.

@@ -1,4 +1,4 @@
-//! What fuzzing throws bytes at: every reader of foreign bytes, with the laws it must keep.
+//! The targets of fuzzing: every reader of foreign bytes, with the laws it must keep.
 //!
 //! The targets in `crates/cluster/fuzz` call these functions; the test below replays the corpus that
 //! is committed there, so that what was found once stays fixed without a fuzzer at hand. None of

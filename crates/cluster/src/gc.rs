@@ -1,7 +1,7 @@
 //! The garbage collector: what is deleted as a consequence of a deletion, and what namespaces hold.
 //!
-//! It follows the store's events, so it works within moments of a change, and begins with a look
-//! at everything, so that nothing is forgotten when the process stops in between. It also removes
+//! It follows the store's events, so it works within moments of a change, and begins by examining
+//! everything, so that nothing is forgotten when the process stops in between. It also removes
 //! Events that have grown old.
 
 mod collector;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use pathline_clock::Clock;
 use tokio_util::sync::CancellationToken;
 
 use self::collector::Next;
@@ -26,15 +27,16 @@ use self::graph::Graph;
 use self::namespaces::Namespaces;
 use crate::store::{Expired, Key, Refused, Store, Watch};
 
-/// How many objects are worked on at a time; their writes share commits.
+/// The number of objects that are worked on at a time; their writes share commits.
 const AT_ONCE: usize = 64;
 
-/// How long to wait after the disk refused.
+/// The pause after the disk refused.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Deletes what has lost its owners, and looks after namespaces.
 pub(crate) struct Collector {
     store: Store,
+    clock: Clock,
     namespaces: Namespaces,
     graph: Graph,
     objects: BTreeSet<Key>,
@@ -45,12 +47,17 @@ impl Collector {
     /// Makes the namespaces every cluster has. They trust `root_certificate`.
     ///
     /// # Errors
-    /// When the disk refuses.
-    pub(crate) async fn start(store: Store, root_certificate: Arc<str>) -> Result<Self, Refused> {
-        let namespaces = Namespaces::new(store.clone(), root_certificate);
+    /// Fails if the disk refuses.
+    pub(crate) async fn start(
+        store: Store,
+        root_certificate: Arc<str>,
+        clock: Clock,
+    ) -> Result<Self, Refused> {
+        let namespaces = Namespaces::new(store.clone(), root_certificate, clock.clone());
         namespaces.found().await?;
         Ok(Self {
             store,
+            clock,
             namespaces,
             graph: Graph::default(),
             objects: BTreeSet::new(),
@@ -58,9 +65,9 @@ impl Collector {
         })
     }
 
-    /// Works until `shutdown`.
+    /// Collects garbage until `shutdown`.
     pub(crate) async fn run(mut self, shutdown: CancellationToken) {
-        let store = self.store.clone();
+        let (store, clock) = (self.store.clone(), self.clock.clone());
         let work = async {
             loop {
                 let watch = self.scan();
@@ -72,7 +79,7 @@ impl Collector {
         tokio::select! {
             () = shutdown.cancelled() => {}
             () = work => {}
-            () = expiry::run(&store) => {}
+            () = expiry::run(&store, &clock) => {}
         }
     }
 
@@ -121,9 +128,10 @@ impl Collector {
         let objects = std::mem::take(&mut self.objects);
         let concerned = std::mem::take(&mut self.concerned);
         let (store, graph, namespaces) = (&self.store, &self.graph, &self.namespaces);
+        let now = self.clock.now();
         let examined: Vec<(Key, Result<Next, Refused>)> = stream::iter(objects)
             .map(|key| async move {
-                let next = collector::examine(store, graph, &key).await;
+                let next = collector::examine(store, graph, &key, now).await;
                 (key, next)
             })
             .buffer_unordered(AT_ONCE)

@@ -20,10 +20,18 @@
 //! # }
 //! ```
 //!
-//! Inside, a request takes one way: `serve` (TLS and patience) or a client in process, `api` (the
+//! Inside, a request takes one way: `serve` (TLS and time-outs) or a client in process, `api` (the
 //! protocol), the pure rules it asks (`schema`, `managed`, `patch`, `selector`, `names`,
 //! `deletion`), and `store`, which has it on disk before anyone sees it. `gc` follows the store and
 //! does what a deletion entails.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "the clock and the tasks of a test are the real ones"
+    )
+)]
 
 mod admission;
 mod api;

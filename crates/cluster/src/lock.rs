@@ -33,7 +33,7 @@ pub enum Error {
     Io {
         /// The data directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },

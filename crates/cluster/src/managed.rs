@@ -23,7 +23,7 @@ pub(crate) use update::update;
 use crate::fields::{FieldSet, Path};
 use record::{ManagerId, Operation};
 
-/// Who writes an object, and through which door.
+/// The author of a write, and the endpoint that it comes through.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     /// The `fieldManager` of the request, or what the API derives from its user agent.
@@ -32,7 +32,7 @@ pub(crate) struct Writer {
     pub(crate) subresource: Option<String>,
     /// The group and version of the request, such as `apps/v1`.
     pub(crate) api_version: String,
-    /// When the write happens; kept to the second.
+    /// The time of the write; kept to the second.
     pub(crate) time: Timestamp,
     /// Whether the kind has a status subresource, so that this writer cannot own `status` through
     /// the object itself, nor anything else through the subresource.
@@ -57,7 +57,7 @@ impl Writer {
         }
     }
 
-    /// Returns the fields that writes through this door do not touch, whatever they carry.
+    /// Returns the fields that writes through this endpoint do not touch, whatever they carry.
     fn ignored_fields(&self) -> FieldSet {
         let names: &[&str] = match self.subresource.as_deref() {
             Some("status") => &["metadata", "spec"],

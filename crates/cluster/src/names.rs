@@ -3,7 +3,7 @@
 mod metadata;
 
 pub(crate) use metadata::{NameRule, validate_metadata};
-pub(crate) use pathline_blueprint::names::{
+pub(crate) use pathline_kinds::names::{
     config_key, dns_1035_label, dns_label, dns_subdomain, label_key, label_value, path_segment,
 };
 

@@ -8,7 +8,7 @@ pub(crate) use json::json;
 pub(crate) use merge::merge;
 pub(crate) use strategic::strategic;
 
-/// Why a patch could not be applied; nothing of it has been.
+/// The reason for which a patch could not be applied; nothing of it has been.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     /// The patch is not one (400).
@@ -17,9 +17,9 @@ pub(crate) enum Error {
     /// The patch has more operations than a server takes (413).
     #[error("The allowed maximum operations in a JSON patch is {limit}, got {count}")]
     TooManyOperations {
-        /// How many there may be.
+        /// The largest number that is allowed.
         limit: usize,
-        /// How many there are.
+        /// The number that there are.
         count: usize,
     },
     /// The patch does not fit the object: a failed `test`, a missing path (422).

@@ -17,7 +17,7 @@ pub(crate) use self::wire::Malformed;
 /// The media type of these bodies.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
-/// What such a body starts with.
+/// The first bytes of such a body.
 const MAGIC: &[u8] = b"k8s\0";
 
 /// Returns whether bodies of this kind can be read.

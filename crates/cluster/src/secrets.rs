@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 pub struct Error {
     /// The file.
     pub path: PathBuf,
-    /// What was being done with it.
+    /// The action that failed, such as `read`.
     doing: &'static str,
-    /// What the system said.
+    /// The error of the system.
     #[source]
     source: io::Error,
 }
@@ -51,20 +51,24 @@ pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
     sync_parent(path).map_err(failed)
 }
 
-/// Returns the content of a secret file; if there is none, `make` provides it first.
+/// Returns the content of a secret file; if there is none, or it is empty, `make` provides it first.
 pub(crate) fn read_or_create(path: &Path, make: impl FnOnce() -> String) -> Result<String, Error> {
+    if let Some(content) = read(path)? {
+        // Whoever copied the directory may have lost the mode on the way.
+        fs::set_permissions(path, Permissions::from_mode(0o600))
+            .map_err(|source| Error::new("protect", path, source))?;
+        return Ok(content);
+    }
+    let content = make();
+    create(path, &content).map_err(|source| Error::new("write", path, source))?;
+    Ok(content)
+}
+
+/// Returns the content of a secret file, if there is one that is not empty.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(path) {
-        Ok(content) => {
-            // Whoever copied the directory may have lost the mode on the way.
-            fs::set_permissions(path, Permissions::from_mode(0o600))
-                .map_err(|source| Error::new("protect", path, source))?;
-            Ok(content)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let content = make();
-            create(path, &content).map_err(|source| Error::new("write", path, source))?;
-            Ok(content)
-        }
+        Ok(content) => Ok(Some(content).filter(|it| !it.trim().is_empty())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::new("read", path, source)),
     }
 }
@@ -107,6 +111,15 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
+    }
+
+    #[test]
+    fn a_secret_that_was_emptied_is_made_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret");
+        fs::write(&path, "\n").unwrap();
+        assert_eq!(read_or_create(&path, || "made".into()).unwrap(), "made");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "made");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Serves a tower service to clients that may be slow, silent or hostile: the one loop behind every
-//! door of Pathline.
+//! port of Pathline.
 //!
-//! The embedded API and the webhook of a controller are served over TLS, the REST door without. They
+//! The embedded API and the webhook of a controller are served over TLS, the REST API without. They
 //! share this loop because they share the clients. It lives here, below them all: arrows only go
 //! down, and a second one would have to learn every lesson again.
 //!
 //! Every wait on a client has an end: the handshake, the first request, the next one, an answer that
 //! is not read (the service itself limits how long a request body may take). A client that stops
-//! reading loses its connection, and until then holds no more than a few frames. When the [`Room`]
+//! reading loses its connection, and until then holds no more than a few frames. When the `Room`
 //! is full, the oldest client without a credential makes room: a service that has seen one calls
 //! [`Visitor::vouch`]. Shutdown ends streams at once, soon what has not arrived, and lets everything
 //! else finish.
@@ -48,13 +48,13 @@ pub use self::room::Visitor;
 /// The boxed error of a foreign body.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The most connections of a door with TLS, which costs memory for each.
+/// The most connections of a port with TLS, which costs memory for each.
 const TLS_CONNECTIONS: usize = 1024;
 
 /// The pause before the next `accept` when the system has no descriptor for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Serves anything over TLS until `shutdown`, with the patience the cluster itself has with clients.
+/// Serves anything over TLS until `shutdown`, with the time-outs that the cluster itself has for clients.
 pub async fn serve_tls<S, B>(
     listener: TcpListener,
     tls: ServerConfig,

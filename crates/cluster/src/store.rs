@@ -19,9 +19,9 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot, watch as watch_channel};
-use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
 pub(crate) use self::disk::Error;
 pub(crate) use self::object::{Collection, Event, EventKind, Key, Stored};
@@ -32,7 +32,7 @@ use self::disk::Disk;
 use self::state::State;
 use self::writer::Writer;
 
-/// How much history is kept. Whatever limit is met first holds.
+/// The bounds of the history that is kept. Whatever limit is met first holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// The most events.
@@ -74,12 +74,13 @@ pub(crate) struct Store {
     requests: mpsc::Sender<Request>,
 }
 
-/// What readers, watchers and the writer share.
+/// The state that readers, watchers and the writer share.
 struct Shared {
     state: RwLock<State>,
     /// True while the last write reached the disk.
     writable: watch_channel::Sender<bool>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    /// The writer.
+    tasks: TaskTracker,
 }
 
 impl Shared {
@@ -87,18 +88,18 @@ impl Shared {
         Self {
             state: RwLock::new(state),
             writable: watch_channel::Sender::new(true),
-            writer: Mutex::new(None),
+            tasks: TaskTracker::new(),
         }
     }
 }
 
-/// What the writer is asked.
+/// A request to the writer.
 enum Request {
     Write(Write, oneshot::Sender<Result<Arc<Stored>, Refused>>),
     Close,
 }
 
-/// How many writes may wait for the writer; more wait for room.
+/// The number of writes that may wait for the writer; more wait for room.
 const QUEUE: usize = 1024;
 
 /// Opening and closing
@@ -106,7 +107,7 @@ impl Store {
     /// Opens the database at `path`, creating it if need be, and loads it.
     ///
     /// # Errors
-    /// When the file cannot be opened, is of a newer version, or contradicts itself.
+    /// Fails if the file cannot be opened, is of a newer version, or contradicts itself.
     pub(crate) async fn open(path: &Path, limits: Limits) -> Result<Self, Error> {
         let mut disk = Disk::open(path).await?;
         let mut state = disk.load().await?;
@@ -117,18 +118,16 @@ impl Store {
         let shared = Arc::new(Shared::new(state));
         let (requests, queue) = mpsc::channel(QUEUE);
         let writer = Writer::new(disk, Arc::clone(&shared), limits);
-        *shared.writer.lock() = Some(tokio::spawn(writer.run(queue)));
+        shared.tasks.spawn(writer.run(queue));
         Ok(Self { shared, requests })
     }
 
     /// Stops the writer after the writes already queued, and closes the database.
     pub(crate) async fn close(&self) {
-        let writer = self.shared.writer.lock().take();
-        if let Some(writer) = writer {
-            // An error means that the writer has stopped already.
-            let _ = self.requests.send(Request::Close).await;
-            let _ = writer.await;
-        }
+        // An error means that the writer has stopped already.
+        let _ = self.requests.send(Request::Close).await;
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, ToSpan};
 use parking_lot::Mutex;
+use pathline_clock::Clock;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -22,11 +23,11 @@ use rustls::sign::CertifiedKey;
 
 use crate::secrets;
 
-/// How many days a server certificate is good for, and after how many it is replaced.
+/// The number of days a server certificate is good for, and after how many it is replaced.
 const LEAF_DAYS: i64 = 90;
 const RENEW_DAYS: i64 = 30;
 
-/// Why there is no certificate.
+/// The reason for which there is no certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be used.
@@ -53,11 +54,11 @@ impl Authority {
     /// Reads the authority of a data directory, making it first if there is none.
     ///
     /// # Errors
-    /// When a file cannot be read or written, or is damaged.
+    /// Fails if a file cannot be read or written, or is damaged.
     pub(crate) fn open(data_dir: &Path) -> Result<Self, Error> {
         let [key_path, certificate_path] =
             ["ca.key", "ca.crt"].map(|name| data_dir.join("pki").join(name));
-        if !key_path.exists() {
+        if secrets::read(&key_path)?.is_none() {
             // A certificate without its key is of no use, and would not fit the next key.
             let _ = std::fs::remove_file(&certificate_path);
         }
@@ -71,7 +72,7 @@ impl Authority {
     /// Makes a new authority. Returns its certificate and its key, both as PEM text, to be kept.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// Fails if the system has no randomness to give.
     pub fn generate() -> Result<(String, String), Error> {
         let key = KeyPair::generate()?;
         Ok((self_signed(&key)?, key.serialize_pem()))
@@ -80,7 +81,7 @@ impl Authority {
     /// Takes an authority from where it was kept.
     ///
     /// # Errors
-    /// When the key is damaged.
+    /// Fails if the key is damaged.
     pub fn from_pem(certificate: String, key: &str) -> Result<Self, Error> {
         Ok(Self {
             certificate,
@@ -93,12 +94,17 @@ impl Authority {
         &self.certificate
     }
 
-    /// Returns what a server needs that clients know by `names`, which may be addresses.
+    /// Returns what a server needs that clients know by `names`, which may be addresses. Its certificate is replaced
+    /// in time, by `clock`.
     ///
     /// # Errors
-    /// When no certificate can be made.
-    pub fn server_config(self: &Arc<Self>, names: Vec<String>) -> Result<ServerConfig, Error> {
-        let leaves = Leaves::new(Arc::clone(self), names, Timestamp::now())?;
+    /// Fails if no certificate can be made.
+    pub fn server_config(
+        self: &Arc<Self>,
+        names: Vec<String>,
+        clock: Clock,
+    ) -> Result<ServerConfig, Error> {
+        let leaves = Leaves::new(Arc::clone(self), names, clock)?;
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -173,6 +179,7 @@ fn day(now: Timestamp, days: i64) -> (i32, u8, u8) {
 struct Leaves {
     authority: Arc<Authority>,
     names: Vec<String>,
+    clock: Clock,
     current: Mutex<Leaf>,
 }
 
@@ -182,11 +189,13 @@ struct Leaf {
 }
 
 impl Leaves {
-    fn new(authority: Arc<Authority>, names: Vec<String>, now: Timestamp) -> Result<Self, Error> {
+    fn new(authority: Arc<Authority>, names: Vec<String>, clock: Clock) -> Result<Self, Error> {
+        let now = clock.now();
         let certificate = Arc::new(authority.leaf(names.clone(), now)?);
         Ok(Self {
             authority,
             names,
+            clock,
             current: Mutex::new(Leaf {
                 certificate,
                 made: now,
@@ -194,7 +203,8 @@ impl Leaves {
         })
     }
 
-    fn at(&self, now: Timestamp) -> Arc<CertifiedKey> {
+    fn certificate(&self) -> Arc<CertifiedKey> {
+        let now = self.clock.now();
         let mut leaf = self.current.lock();
         if now.duration_since(leaf.made).as_hours() >= RENEW_DAYS * 24 {
             match self.authority.leaf(self.names.clone(), now) {
@@ -222,7 +232,7 @@ impl std::fmt::Debug for Leaves {
 
 impl ResolvesServerCert for Leaves {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.at(Timestamp::now()))
+        Some(self.certificate())
     }
 }
 
@@ -256,14 +266,19 @@ mod tests {
     fn the_server_certificate_is_replaced_long_before_it_expires() {
         let (authority, _directory) = mk_authority();
         let start = Timestamp::now();
-        let leaves = Leaves::new(authority, names_of([127, 0, 0, 1].into()), start).unwrap();
-        let first = leaves.at(start);
-        let days = |count: i64| start + SignedDuration::from_hours(24 * count);
-        assert!(Arc::ptr_eq(&first, &leaves.at(days(RENEW_DAYS - 1))));
-        let second = leaves.at(days(RENEW_DAYS));
+        let clock = Clock::standing(start);
+        let names = names_of([127, 0, 0, 1].into());
+        let leaves = Leaves::new(authority, names, clock.clone()).unwrap();
+        let after = |days: i64| {
+            clock.set(start + SignedDuration::from_hours(24 * days));
+            leaves.certificate()
+        };
+        let first = after(0);
+        assert!(Arc::ptr_eq(&first, &after(RENEW_DAYS - 1)));
+        let second = after(RENEW_DAYS);
         assert_ne!(first.cert, second.cert, "it is replaced");
         assert!(
-            Arc::ptr_eq(&second, &leaves.at(days(RENEW_DAYS + 1))),
+            Arc::ptr_eq(&second, &after(RENEW_DAYS + 1)),
             "and then kept"
         );
     }
@@ -275,7 +290,8 @@ mod tests {
         assert_eq!(authority.certificate(), certificate);
         let names = names_of([192, 0, 2, 1].into());
         assert_eq!(names.last().map(String::as_str), Some("192.0.2.1"));
-        Arc::new(authority).server_config(names).unwrap();
+        let config = Arc::new(authority).server_config(names, Clock::system());
+        config.unwrap();
         assert!(Authority::from_pem(certificate, "garbage").is_err());
     }
 

@@ -7,8 +7,11 @@ use kube::api::{Patch, PatchParams};
 use kube::runtime::conditions;
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client, ResourceExt};
+use pathline_kinds::carto;
 
-use crate::{FIELD_MANAGER, workers};
+use pathline_workers as workers;
+
+use crate::FIELD_MANAGER;
 
 /// A server establishes a kind within milliseconds; one that needs longer than this has a problem.
 const ESTABLISH_TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,7 +24,7 @@ pub enum Error {
     Apply {
         /// The name of the CustomResourceDefinition.
         crd: String,
-        /// What the server said.
+        /// The error of the server.
         #[source]
         source: kube::Error,
     },
@@ -37,14 +40,12 @@ pub enum Error {
 
 /// Returns every kind of Pathline: those of supply chains first, then those of the workers.
 pub fn all() -> Vec<CustomResourceDefinition> {
-    let mut crds = pathline_blueprint::model::crds();
-    crds.extend(workers::crds());
-    crds
+    pathline_kinds::crds()
 }
 
 /// Returns the kinds of Pathline on a cluster that has controllers of its own.
 pub fn on_a_real_cluster() -> Vec<CustomResourceDefinition> {
-    let mut crds = pathline_blueprint::model::crds();
+    let mut crds = carto::crds();
     crds.extend(workers::Kinds::on_a_real_cluster().crds());
     crds
 }
@@ -57,7 +58,7 @@ pub async fn install(client: &Client) -> Result<(), Error> {
 /// Returns the names of those kinds that the cluster does not have.
 ///
 /// # Errors
-/// When the cluster cannot be asked.
+/// Fails if the cluster cannot be asked.
 pub async fn missing(
     client: &Client,
     crds: &[CustomResourceDefinition],

@@ -1,64 +1,34 @@
 //! The loops: reconcile owners, run the workers of the embedded cluster.
 //!
 //! Every rule lives in `pathline_blueprint`; this crate carries watch events to those rules and their
-//! answers to the cluster. [`Engine::run`] is the one entry: it starts the loops and joins them.
+//! answers to the cluster. [`Engine::run`] is the one entry: it runs the parts side by side until all have
+//! ended. `supply` reconciles, `observe` records what came of it, `runtime` carries both.
 
 pub mod crds;
-pub mod workers;
 
-mod accounts;
-mod blueprint_status;
-mod calls;
-mod catalogue;
-mod clients;
-mod connection;
-mod events;
-mod following;
-mod inputs_before;
-mod last_mile;
-mod lease;
-mod lineage;
-mod metrics;
-mod objects;
-mod owner;
-mod packed;
-mod queue;
-mod rounds;
-mod runnable;
-mod runs;
-mod selected;
-mod shelf;
-mod stamped;
-mod wakeups;
-mod watches;
-mod ytt;
+mod observe;
+mod runtime;
+mod supply;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use kube::Client;
-use pathline_blueprint::owner::OwnerKind;
+use futures::TryFutureExt;
 use pathline_ledger::Ledger;
-use pathline_remote::git::Git;
+use pathline_workers as workers;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::catalogue::Catalogue;
-use crate::clients::Clients;
-pub use crate::connection::Connection;
-use crate::events::Events;
-use crate::last_mile::{Deliveries, LastMiles};
-use crate::lease::Candidate;
-use crate::lineage::Lineage;
-use crate::selected::Selections;
-use crate::wakeups::Wakeups;
-use crate::watches::Watches;
+use crate::observe::Observers;
+use crate::runtime::env::Env;
+use crate::runtime::lease::Candidate;
+use crate::runtime::part::{Part, run_all};
 
-pub use crate::lease::Election;
-pub use crate::metrics::Metrics;
-pub use crate::owner::forget_live;
-pub use crate::ytt::Renderer;
+pub use crate::runtime::clock::Clock;
+pub use crate::runtime::connection::Connection;
+pub use crate::runtime::lease::Election;
+pub use crate::runtime::metrics::Metrics;
+pub use crate::supply::owner::forget_live;
+pub use crate::supply::ytt::Renderer;
 
 /// The name under which Pathline owns the fields it writes.
 pub const FIELD_MANAGER: &str = "pathline";
@@ -67,7 +37,7 @@ pub const FIELD_MANAGER: &str = "pathline";
 #[derive(Debug)]
 pub struct Engine;
 
-/// Says what to run, and where it may keep files.
+/// The parts to run, and where they may keep files.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The directory of the workers' logs, checkouts and artifacts.
@@ -78,13 +48,16 @@ pub struct Options {
     pub workers: Option<workers::Kinds>,
     /// The supervisor process that workers start above every command.
     pub keeper: workers::Keeper,
-    /// What the engine counts into; a handle that the caller may register.
+    /// The clock that every part goes by.
+    pub clock: Clock,
+    /// The metrics to count into; a handle that the caller may register.
     pub metrics: Metrics,
-    /// Where the ytt program is, if it is not on the `PATH`.
+    /// The path of the ytt program, if it is not on the `PATH`.
     pub ytt: Option<PathBuf>,
-    /// Where lineage is written down, and read again after a restart.
+    /// The ledger that lineage is recorded in, and read from after a restart.
     pub ledger: Ledger,
-    /// How several engines on one cluster agree on who acts; none is needed if there is only one.
+    /// The election by which several engines on one cluster agree on who acts; none is needed if there is
+    /// only one.
     pub election: Option<Election>,
     /// Becomes true when the workers are prepared: what an earlier run left behind has ended, and
     /// they begin to work.
@@ -99,6 +72,7 @@ impl Options {
             identity: None,
             workers: None,
             keeper: workers::Keeper::default(),
+            clock: Clock::system(),
             metrics: Metrics::default(),
             ytt: None,
             ledger,
@@ -108,7 +82,7 @@ impl Options {
     }
 }
 
-/// Says why the engine stopped before it was told to.
+/// The reason why the engine stopped by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A worker could not be started or failed for good.
@@ -120,10 +94,13 @@ pub enum Error {
 }
 
 impl Engine {
-    /// Runs until `shutdown` is cancelled, then stops every loop and returns when the last has ended.
+    /// Runs until `shutdown` is cancelled, then stops every part and returns when the last has ended.
     ///
-    /// The kinds of [`crds::all`] must be installed before. If one loop fails, the others are stopped too.
+    /// The kinds of [`crds::all`] must be installed before. If one part fails, the others are stopped too.
     /// With an election, nothing is done but while this engine leads.
+    ///
+    /// # Errors
+    /// Fails if the workers failed, or a part panicked.
     pub async fn run(
         connection: Connection,
         options: Options,
@@ -133,7 +110,8 @@ impl Engine {
         let Some(election) = options.election.clone() else {
             return act(&connection, &options, shutdown.child_token()).await;
         };
-        let mut candidate = Candidate::new(connection.client().clone(), election);
+        let mut candidate =
+            Candidate::new(connection.client().clone(), election, options.clock.clone());
         while candidate.win(&shutdown).await {
             let term = shutdown.child_token();
             let acted = tokio::select! {
@@ -151,148 +129,33 @@ impl Engine {
     }
 }
 
-/// Runs every loop until `stop` is cancelled or one of them fails. Dropping it ends all at once.
+/// Runs every part until `stop` is cancelled or one of them fails. Dropping it ends all at once.
 async fn act(
     connection: &Connection,
     options: &Options,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let mut loops: JoinSet<Result<(), Error>> = JoinSet::new();
-    start_owners(connection, options, &stop, &mut loops);
+    let env = Env::new(connection, options, stop);
+    run_all(parts(&env, options), &env.stop).await
+}
+
+/// Returns all parts of the engine.
+fn parts(env: &Env, options: &Options) -> Vec<Part> {
+    let observers = Observers::new(env);
+    let mut parts = supply::parts(env, options.ytt.clone(), &observers);
+    parts.extend(observers.parts(env));
     if let Some(kinds) = options.workers {
         let options = workers::Options {
             identity: options.identity.clone(),
             keeper: options.keeper.clone(),
             kinds,
             prepared: options.prepared.clone(),
+            clock: options.clock.clone(),
             ..workers::Options::new(options.data_dir.clone())
         };
-        let running = workers::run(connection.client().clone(), options, stop.clone());
-        loops.spawn(async { running.await.map_err(Error::from) });
+        let running = workers::run(env.client.clone(), options, env.stop.clone());
+        let running = running.map_err(Error::from);
+        parts.push(Part::fallible("workers", running));
     }
-    let mut result = Ok(());
-    while let Some(ended) = loops.join_next().await {
-        // Only the first failure is the cause; later ones follow from being stopped.
-        result = result.and(ended.map_err(Error::from).flatten());
-        if result.is_err() {
-            stop.cancel();
-        }
-    }
-    result
-}
-
-/// Starts what realizes owners: their queues, the catalogue, and the watches on what they stamp.
-fn start_owners(
-    connection: &Connection,
-    options: &Options,
-    stop: &CancellationToken,
-    loops: &mut JoinSet<Result<(), Error>>,
-) {
-    let client = connection.client();
-    let clients = Clients::new(connection.clone());
-    let (wakeups, [workloads, deliverables, runnables]) = Wakeups::new(&options.metrics);
-    let catalogue = Arc::new(Catalogue::default());
-    let watches = Arc::new(Watches::new(client.clone(), wakeups.clone(), stop.clone()));
-    let infallible = |running| async {
-        let () = running.await;
-        Ok(())
-    };
-
-    loops.spawn(infallible(boxed(catalogue.clone().follow(
-        client.clone(),
-        wakeups.clone(),
-        stop.clone(),
-    ))));
-    loops.spawn(infallible(boxed(blueprint_status::report(
-        client.clone(),
-        catalogue.clone(),
-        stop.clone(),
-    ))));
-    loops.spawn(infallible(boxed(watches::follow_kinds(
-        client.clone(),
-        wakeups.clone(),
-        stop.clone(),
-    ))));
-    let (swept, of_whom, until) = (watches.clone(), client.clone(), stop.clone());
-    loops.spawn(infallible(boxed(async move {
-        watches::sweep(of_whom, &swept, until).await;
-    })));
-    let (events, waiting) = Events::new();
-    loops.spawn(infallible(boxed(events::publish(
-        client.clone(),
-        waiting,
-        stop.clone(),
-    ))));
-    loops.spawn(infallible(boxed(accounts::follow(
-        client.clone(),
-        clients.clone(),
-        wakeups.clone(),
-        stop.clone(),
-    ))));
-    let selections = Selections::new(client.clone(), wakeups.clone(), stop.clone());
-    let selections = Arc::new(selections);
-    let last_miles = Arc::new(last_miles(client, options, &wakeups, stop));
-    let context = runnable::Context {
-        client: client.clone(),
-        clients: clients.clone(),
-        catalogue: catalogue.clone(),
-        watches: watches.clone(),
-        selections: selections.clone(),
-        wakeups: wakeups.clone(),
-        last_miles: last_miles.clone(),
-    };
-    loops.spawn(infallible(boxed(runnable::run(
-        context,
-        runnables,
-        stop.clone(),
-    ))));
-    loops.spawn(infallible(boxed(lineage::end_lost(
-        client.clone(),
-        options.ledger.clone(),
-        stop.clone(),
-    ))));
-    let lineage = Lineage::new(options.ledger.clone(), options.metrics.clone());
-    let lineage = Arc::new(lineage);
-    let renderer = Arc::new(Renderer::new(options.ytt.clone()));
-    let lanes = [workloads, deliverables];
-    for (kind, lane) in OwnerKind::ALL.into_iter().zip(lanes) {
-        let context = owner::Context {
-            kind,
-            client: client.clone(),
-            clients: clients.clone(),
-            catalogue: catalogue.clone(),
-            watches: watches.clone(),
-            wakeups: wakeups.clone(),
-            events: events.clone(),
-            renderer: renderer.clone(),
-            lineage: lineage.clone(),
-            last_miles: last_miles.clone(),
-        };
-        loops.spawn(infallible(boxed(owner::run(context, lane, stop.clone()))));
-    }
-    loops.spawn(infallible(boxed(async move { watches.ended().await })));
-    loops.spawn(infallible(boxed(async move { selections.ended().await })));
-    loops.spawn(infallible(boxed(async move { last_miles.ended().await })));
-}
-
-/// Makes what judges whether the things that owners lead to run.
-fn last_miles(
-    client: &Client,
-    options: &Options,
-    wakeups: &Wakeups,
-    stop: &CancellationToken,
-) -> LastMiles {
-    let deliveries = Deliveries::new(
-        client.clone(),
-        Git::new(options.data_dir.join("git-history")),
-        options.ledger.clone(),
-        wakeups.clone(),
-    );
-    LastMiles::new(client.clone(), wakeups.clone(), deliveries, stop.clone())
-}
-
-fn boxed(
-    running: impl Future<Output = ()> + Send + 'static,
-) -> futures::future::BoxFuture<'static, ()> {
-    Box::pin(running)
+    parts
 }

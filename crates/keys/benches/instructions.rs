@@ -1,4 +1,4 @@
-//! How many instructions does each operation take? Counts do not depend on what else the machine
+//! Counts the instructions of each operation. Counts do not depend on what else the machine
 //! does, so a regression shows. Needs valgrind; without it, says so.
 //!
 //! `cargo bench -p pathline-keys --bench instructions` prints the table of `docs/benchmarks.md`.

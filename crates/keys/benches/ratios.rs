@@ -1,8 +1,9 @@
-//! How much faster is a diff of shared trees than comparing what everybody has at hand, and what
+//! Measures how much faster a diff of shared trees is than comparing what everybody has at hand, and what
 //! does a look-up cost for it? Ratios within one run, so that the machine does not matter.
 //!
 //! `cargo bench -p pathline-keys --bench ratios` prints the table of `docs/benchmarks.md`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 
 #[path = "support/data.rs"]
 mod data;

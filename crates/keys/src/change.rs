@@ -34,7 +34,7 @@ impl Record {
     }
 }
 
-/// What leads from one key set to another, ordered by name.
+/// The changes that lead from one key set to another, ordered by name.
 ///
 /// It keeps the keys' leaves alive and copies nothing, so it is as cheap as the diff that made it.
 ///

@@ -22,95 +22,78 @@
 
 mod error;
 mod from_keys;
-#[cfg(feature = "json")]
-mod json;
-mod number;
+mod lost;
 mod to_keys;
-#[cfg(feature = "toml")]
-mod toml;
-mod tree;
-mod write;
-#[cfg(feature = "yaml")]
-mod yaml;
+mod types;
 
-use self::error::Failure;
-pub use self::error::{Position, ReadError, ReadErrorKind, WriteError};
+use pathline_document::{Document, Limits};
+pub use pathline_document::{Format, Position};
+
+use self::error::ErrorAt;
+pub use self::error::{ReadError, ReadErrorKind, WriteError};
 use crate::set::KeySet;
 
-/// A format of documents.
+/// Reads a document into keys below `user:/`.
 ///
 /// ```
-/// use pathline_keys::document::Format;
+/// use pathline_keys::document::{self, Format};
 ///
-/// assert_eq!(Format::of_path("deploy/values.yml"), Some(Format::Yaml));
-/// let keys = Format::Json.read(r#"{"replicas": 2, "tags": ["a"]}"#)?;
+/// let keys = document::read(Format::Json, r#"{"replicas": 2, "tags": ["a"]}"#)?;
 /// assert_eq!(keys.len(), 3);
-/// assert_eq!(Format::Yaml.write(&keys)?, "replicas: 2\ntags:\n- a\n");
+/// assert_eq!(document::write(Format::Yaml, &keys)?, "replicas: 2\ntags:\n- a\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// JSON, RFC 8259.
-    #[cfg(feature = "json")]
-    Json,
-    /// TOML 1.1.
-    #[cfg(feature = "toml")]
-    Toml,
-    /// YAML 1.2, core schema, with merge keys; one document.
-    #[cfg(feature = "yaml")]
-    Yaml,
+///
+/// # Errors
+///
+/// Fails with line and column of what is not of the format or cannot be keys.
+pub fn read(format: Format, text: &str) -> Result<KeySet, ReadError> {
+    let documents = format.read_with(text, &limits());
+    let documents = documents.map_err(|error| ReadError {
+        at: error.position,
+        kind: error.kind.into(),
+    })?;
+    let keys = match &documents[..] {
+        [] => to_keys::to_keys(&Document::default()),
+        [document] => to_keys::to_keys(document),
+        [_, second, ..] => Err(ErrorAt::new(second.start, ReadErrorKind::SeveralDocuments)),
+    };
+    keys.map_err(|error| error.locate(text))
 }
 
-impl Format {
-    /// Guesses the format from the end of a file's name.
-    #[must_use]
-    pub fn of_path(path: &str) -> Option<Self> {
-        let (_, extension) = path.rsplit_once('.')?;
-        match extension.to_ascii_lowercase().as_str() {
-            #[cfg(feature = "json")]
-            "json" => Some(Self::Json),
-            #[cfg(feature = "toml")]
-            "toml" => Some(Self::Toml),
-            #[cfg(feature = "yaml")]
-            "yaml" | "yml" => Some(Self::Yaml),
-            _ => None,
-        }
-    }
+/// Reads a document from bytes, which have to be UTF-8.
+///
+/// # Errors
+///
+/// Fails as [`read`] does, and where the bytes are not UTF-8.
+pub fn read_bytes(format: Format, bytes: &[u8]) -> Result<KeySet, ReadError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let (valid, _) = bytes.split_at(error.valid_up_to());
+        let error = ErrorAt::new(valid.len(), ReadErrorKind::NotText);
+        error.locate(&String::from_utf8_lossy(valid))
+    })?;
+    read(format, text)
+}
 
-    /// Reads a document into keys below `user:/`.
-    pub fn read(self, text: &str) -> Result<KeySet, ReadError> {
-        let tree = match self {
-            #[cfg(feature = "json")]
-            Self::Json => json::parse(text),
-            #[cfg(feature = "toml")]
-            Self::Toml => toml::parse(text),
-            #[cfg(feature = "yaml")]
-            Self::Yaml => yaml::parse(text),
-        };
-        tree.and_then(|tree| to_keys::to_keys(&tree))
-            .map_err(|failure| failure.locate(text))
-    }
+/// Writes keys as a document. It is read again before it is returned: what it gives are equal
+/// keys, or nothing is written. No keys at all are an empty map.
+///
+/// # Errors
+///
+/// Fails if the keys are not those of a document, or not of one that the format can hold; of
+/// metadata that would be lost, it names the key and the metadata.
+pub fn write(format: Format, keys: &KeySet) -> Result<String, WriteError> {
+    let document = from_keys::from_keys(keys)?;
+    let text = format.write(&document)?;
+    let again = read(format, &text).map_err(WriteError::Unreadable)?;
+    lost::refuse_lost(keys, &again)?;
+    Ok(text)
+}
 
-    /// Reads a document from bytes, which have to be UTF-8.
-    pub fn read_bytes(self, bytes: &[u8]) -> Result<KeySet, ReadError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let (valid, _) = bytes.split_at(error.valid_up_to());
-            let failure = Failure::new(valid.len(), ReadErrorKind::NotText);
-            failure.locate(&String::from_utf8_lossy(valid))
-        })?;
-        self.read(text)
-    }
-
-    /// Writes keys as a document; reading it gives equal keys.
-    pub fn write(self, keys: &KeySet) -> Result<String, WriteError> {
-        let tree = from_keys::from_keys(keys)?;
-        match self {
-            #[cfg(feature = "json")]
-            Self::Json => write::json(&tree),
-            #[cfg(feature = "toml")]
-            Self::Toml => write::toml(&tree),
-            #[cfg(feature = "yaml")]
-            Self::Yaml => write::yaml(&tree),
-        }
-    }
+/// Returns the limits of what is read; what aliases repeat is limited where keys are made.
+fn limits() -> Limits {
+    Limits::default()
+        .with_nesting(50_000)
+        .with_values(usize::MAX)
+        .with_merged(1_000_000)
 }

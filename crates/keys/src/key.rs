@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::metadata::{Metadata, meta_name};
+use crate::metadata::{Metadata, is_binary_name, meta_name};
 use crate::name::{self, Name};
 use crate::value::Value;
 
@@ -46,6 +46,18 @@ impl Key {
     }
 
     /// Returns the key with one more entry of metadata.
+    ///
+    /// ```
+    /// use pathline_keys::Key;
+    ///
+    /// let key = Key::new("user:/timeout".parse()?).with_value("30").with_meta("unit", "s")?;
+    /// assert_eq!(key.metadata().get("unit"), Some("s"));
+    /// # Ok::<(), pathline_keys::name::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name of the entry is not one.
     pub fn with_meta(mut self, name: &str, text: impl Into<Arc<str>>) -> Result<Self, name::Error> {
         self.insert_meta(name, text)?;
         Ok(self)
@@ -102,7 +114,11 @@ impl Key {
         self.settle_kind();
     }
 
-    /// Keeps one entry of metadata.
+    /// Keeps one entry of metadata. `meta:/binary` turns the value into bytes, and has no text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name of the entry is not one; then nothing changes.
     pub fn insert_meta(
         &mut self,
         name: &str,
@@ -117,7 +133,7 @@ impl Key {
     /// cannot be forgotten while that is bytes.
     pub fn remove_meta(&mut self, name: &str) -> Option<Arc<str>> {
         let follows_value = matches!(self.value, Value::Binary(_))
-            && meta_name(name).is_ok_and(|name| name.base_name() == Some(b"binary"));
+            && meta_name(name).is_ok_and(|name| is_binary_name(&name));
         if follows_value {
             None
         } else {
@@ -129,8 +145,9 @@ impl Key {
         match (&self.value, self.metadata.is_binary()) {
             (Value::Absent, true) => self.value = Value::Binary([].into()),
             (Value::Text(text), true) => self.value = Value::Binary(text.as_bytes().into()),
-            (Value::Binary(_), _) => self.metadata.set_binary(),
-            _ => {}
+            (Value::Binary(_), _) => {}
+            _ => return,
         }
+        self.metadata.set_binary();
     }
 }

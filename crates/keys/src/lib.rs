@@ -1,4 +1,4 @@
-//! What exactly changed?
+//! Keys of a configuration, and what exactly changed between two versions of it.
 //!
 //! [`KeySet`] holds configuration of any size: keys with a [`Name`], a [`Value`] and [`Metadata`].
 //! Snapshots are free, and [`KeySet::diff`] says what changed between two of them at a cost that
@@ -26,8 +26,9 @@
 //!
 //! # Features
 //!
-//! `yaml`, `json` and `toml` each add a document format; `json` also adds `notation`, the JSON in
-//! which key sets and change sets are exchanged. None is on by default.
+//! `yaml`, `json` and `toml` each add a document format. `serde` makes names, keys, metadata, key sets
+//! and change sets serializable, in the `notation` in which they are exchanged; `json` also reads and
+//! prints that. None is on by default.
 
 pub mod change;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
@@ -36,7 +37,7 @@ mod key;
 mod key_ref;
 mod metadata;
 pub mod name;
-#[cfg(feature = "json")]
+#[cfg(feature = "serde")]
 pub mod notation;
 mod set;
 mod tree;
@@ -49,3 +50,8 @@ pub use self::metadata::{Metadata, short_name};
 pub use self::name::{Name, Namespace};
 pub use self::set::{Iter, KeySet};
 pub use self::value::{Value, ValueRef};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -56,6 +56,10 @@ impl Metadata {
     }
 
     /// Keeps a text under a name and returns the one before.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name is not one, or is `meta:/` itself.
     pub fn insert(
         &mut self,
         name: &str,
@@ -123,7 +127,7 @@ impl Metadata {
     pub(crate) fn set_binary(&mut self) {
         if self.is_empty() {
             *self = BINARY.1.clone();
-        } else {
+        } else if self.get_name(&BINARY.0) != Some("") {
             self.insert_name(BINARY.0.clone(), "".into());
         }
     }
@@ -144,16 +148,34 @@ impl fmt::Debug for Metadata {
 /// Reads a metadata name, with or without its namespace.
 pub(crate) fn meta_name(name: &str) -> Result<Name, name::Error> {
     let path = name.strip_prefix("meta:/").unwrap_or(name);
-    if path.is_empty() {
-        return Err(name::Error::Empty);
+    match Name::root(Namespace::Meta).join(path)? {
+        name if name.is_root() => Err(name::Error::Empty),
+        name => Ok(name),
     }
-    Name::root(Namespace::Meta).join(path)
+}
+
+/// Tells whether a metadata name is the one that says that a value is bytes.
+pub(crate) fn is_binary_name(name: &Name) -> bool {
+    *name == BINARY.0
 }
 
 /// Returns a metadata name as people write it, without `meta:/`.
+///
+/// ```
+/// use pathline_keys::{Metadata, short_name};
+///
+/// let mut metadata = Metadata::new();
+/// metadata.insert("meta:/check/range", "1-10")?;
+/// let names: Vec<_> = metadata.iter().map(|(name, _)| short_name(name)).collect();
+/// assert_eq!(names, ["check/range"]);
+/// # Ok::<(), pathline_keys::name::Error>(())
+/// ```
 #[must_use]
 pub fn short_name(name: &Name) -> String {
     let full = name.to_string();
-    full.strip_prefix("meta:/")
-        .map_or(full.clone(), str::to_owned)
+    match full.strip_prefix("meta:/") {
+        // Without its namespace, a name that goes on like this would be taken for one with it.
+        Some(short) if !short.starts_with("meta:/") => short.to_owned(),
+        _ => full,
+    }
 }

@@ -23,7 +23,7 @@ pub use self::namespace::Namespace;
 /// nodes inside 32 bits.
 pub const MAX_LEN: usize = 16 * 1024 * 1024;
 
-/// Why a name is not one.
+/// The reason for which a name is not one.
 ///
 /// ```
 /// use pathline_keys::Name;
@@ -33,6 +33,7 @@ pub const MAX_LEN: usize = 16 * 1024 * 1024;
 /// assert_eq!(Name::parse("user:/./%"), Err(Error::EmptyBelowRoot));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The empty string names nothing.
     #[error("the name is empty")]
@@ -80,6 +81,11 @@ pub struct Name(Arc<[u8]>);
 
 impl Name {
     /// Reads an escaped name, which need not be canonical.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no namespace that is known, an escape is not one, a byte is NUL, or the name is longer than
+    /// [`MAX_LEN`].
     pub fn parse(escaped: impl AsRef<[u8]>) -> Result<Self, Error> {
         parse::complete(escaped.as_ref())
     }
@@ -161,16 +167,48 @@ impl Name {
 
     /// Adds an escaped suffix, which may have several parts and may climb with `..`, though never
     /// out of the namespace.
+    ///
+    /// ```
+    /// use pathline_keys::Name;
+    ///
+    /// let app: Name = "user:/sw/app".parse()?;
+    /// assert_eq!(app.join("ports/#0")?.to_string(), "user:/sw/app/ports/#0");
+    /// assert_eq!(app.join("../other")?.to_string(), "user:/sw/other");
+    /// # Ok::<(), pathline_keys::name::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Name::parse`] does, but for the namespace.
     pub fn join(&self, suffix: impl AsRef<[u8]>) -> Result<Self, Error> {
         parse::below(self.subtree().to_vec(), suffix.as_ref())
     }
 
-    /// Adds one raw part.
+    /// Adds one raw part: any bytes but NUL, with nothing escaped.
+    ///
+    /// ```
+    /// use pathline_keys::Name;
+    ///
+    /// let labels: Name = "user:/labels".parse()?;
+    /// let name = labels.with_part("app.kubernetes.io/name")?;
+    /// assert_eq!(name.to_string(), r"user:/labels/app.kubernetes.io\/name");
+    /// assert_eq!(name.parent(), Some(labels));
+    /// # Ok::<(), pathline_keys::name::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if the part contains NUL, if it is empty and directly below a root, or if the name gets longer than
+    /// [`MAX_LEN`].
     pub fn with_part(&self, part: impl AsRef<[u8]>) -> Result<Self, Error> {
         parse::push_raw(self.subtree().to_vec(), part.as_ref())
     }
 
     /// Replaces the last part by a raw one.
+    ///
+    /// # Errors
+    ///
+    /// Fails for a root, which has no last part, and as [`Name::with_part`] does.
     pub fn with_base_name(&self, part: impl AsRef<[u8]>) -> Result<Self, Error> {
         let above = self.without_base_name().ok_or(Error::Root)?;
         parse::push_raw(above.to_vec(), part.as_ref())

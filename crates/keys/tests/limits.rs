@@ -1,4 +1,4 @@
-//! What a million keys cost in memory, counted and never timed.
+//! The memory of a million keys, counted and never timed.
 //!
 //! A program of its own, since it replaces the allocator; and one test, since nothing else may
 //! allocate meanwhile.
@@ -9,6 +9,7 @@ mod data;
 use std::alloc::System;
 
 use pathline_keys::{Key, KeySet, Metadata, Name};
+use pathline_testkit::Dice;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -88,15 +89,13 @@ fn snapshots_allocate_nothing(set: &KeySet) {
 }
 
 fn random_keys() -> impl Iterator<Item = Key> {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    };
+    let mut dice = Dice::new(1);
     (0..KEYS).map(move |index| {
-        let name = format!("user:/sw/org/app/{:016x}/{:015x}", next(), next() >> 4);
+        let name = format!(
+            "user:/sw/org/app/{:016x}/{:015x}",
+            dice.roll(),
+            dice.roll() >> 4
+        );
         Key::new(Name::parse(name).expect("a valid name")).with_value(format!("value-{index}"))
     })
 }

@@ -1,6 +1,8 @@
 //! The two databases, and one way to talk to both.
 
 mod dialect;
+mod from_row;
+mod migrations;
 mod open;
 mod session;
 mod statement;
@@ -11,25 +13,26 @@ use std::time::Duration;
 use sqlx::{PgPool, SqlitePool};
 
 pub(crate) use self::dialect::Dialect;
+pub(crate) use self::from_row::from_row;
 pub(crate) use self::session::Session;
 pub(crate) use self::statement::{Rows, Statement, sql, sql_of_parts};
 
 use crate::error::Error;
 
-/// How long a connection may take to be had, and an answer to come, before the caller is told that
-/// the database is away. PostgreSQL only: a file answers or fails by itself.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time that a connection may take to be had, and an answer to come, before the database counts
+/// as away. PostgreSQL only: a file answers or fails by itself.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Moves the write-ahead log of SQLite to the file, unless others read for longer than a second.
 const MOVE_LOG: &str = "pragma busy_timeout = 1000; pragma wal_checkpoint(truncate)";
 
-/// What the listeners of PostgreSQL listen to.
+/// The channel that the listeners of PostgreSQL listen to.
 pub(crate) const CHANNEL: &str = "pathline_ledger";
 
 /// The connections to the database.
 #[derive(Clone)]
 pub(crate) struct Database {
-    place: Arc<str>,
+    location: Arc<str>,
     pools: Pools,
 }
 
@@ -69,8 +72,8 @@ impl Database {
     }
 
     /// Returns where the database is, for messages.
-    pub(crate) fn place(&self) -> &Arc<str> {
-        &self.place
+    pub(crate) fn location(&self) -> &Arc<str> {
+        &self.location
     }
 
     /// Closes all connections once they are given back.
@@ -91,7 +94,7 @@ impl Database {
         &self,
         acquired: Result<C, sqlx::Error>,
     ) -> Result<Session, Error> {
-        let connection = acquired.map_err(|source| Error::of(&self.place, source))?;
-        Ok(Session::new(Arc::clone(&self.place), connection.into()))
+        let connection = acquired.map_err(|source| Error::of(&self.location, source))?;
+        Ok(Session::new(Arc::clone(&self.location), connection.into()))
     }
 }

@@ -1,87 +1,85 @@
-//! Why the ledger could not do what it was asked.
+//! Errors of the ledger.
 
 use std::sync::Arc;
 
-use sqlx::error::ErrorKind;
-
-/// Why the ledger could not do what it was asked. Nothing was written then.
+/// An error of the ledger. Nothing was written then.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// It cannot be opened.
-    #[error("cannot open the ledger {place}: {hint}")]
+    #[error("cannot open the ledger {location}: {hint}")]
     Open {
-        /// Where it is.
-        place: Arc<str>,
-        /// What to look at.
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// A hint at what to look at.
         hint: &'static str,
-        /// What went wrong.
+        /// The cause.
         #[source]
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
     /// It was written by a later version of this program.
     #[error(
-        "the ledger {place} was written by a newer Pathline (its migration {found} is not known \
+        "the ledger {location} was written by a newer Pathline (its migration {found} is not known \
          here); use that version, or another ledger"
     )]
     Newer {
-        /// Where it is.
-        place: Arc<str>,
+        /// The location of the ledger.
+        location: Arc<str>,
         /// The migration that is not known.
         found: i64,
     },
     /// The file is no ledger, or no longer one.
     #[error(
-        "the ledger {place} is damaged ({what}); stop Pathline, then restore a copy of the file, \
+        "the ledger {location} is damaged ({what}); stop Pathline, then restore a copy of the file, \
          or move it away so that a new one is begun"
     )]
     Damaged {
-        /// Where it is.
-        place: Arc<str>,
-        /// What is wrong.
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// The damage that was found.
         what: String,
     },
     /// There is no room left.
     #[error(
-        "there is no room for the ledger {place}; make room on its disk, then it goes on by \
+        "there is no room for the ledger {location}; make room on its disk, then it goes on by \
          itself; nothing that was acknowledged is lost"
     )]
     Full {
-        /// Where it is.
-        place: Arc<str>,
+        /// The location of the ledger.
+        location: Arc<str>,
     },
     /// The database does not answer. A later call may succeed.
-    #[error("the ledger {place} does not answer; is its database running and reachable?")]
+    #[error("the ledger {location} does not answer; is its database running and reachable?")]
     Unreachable {
-        /// Where it is.
-        place: Arc<str>,
-        /// What was seen of it.
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// The cause, as far as it was seen.
         #[source]
         source: Option<Arc<sqlx::Error>>,
     },
     /// Another process has kept the file to itself for too long. A later call may succeed.
     #[error(
-        "the ledger {place} is held by another process; is a backup, or a second Pathline, \
+        "the ledger {location} is held by another process; is a backup, or a second Pathline, \
          working on it?"
     )]
     Busy {
-        /// Where it is.
-        place: Arc<str>,
+        /// The location of the ledger.
+        location: Arc<str>,
     },
     /// The database refused.
-    #[error("the ledger {place} refused")]
+    #[error("the ledger {location} refused")]
     Refused {
-        /// Where it is.
-        place: Arc<str>,
-        /// What it said.
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// The answer of the database.
         #[source]
         source: Arc<sqlx::Error>,
     },
     /// Something in it cannot be read.
-    #[error("the ledger {place} holds a {what} that cannot be read; was it edited by hand?")]
+    #[error("the ledger {location} holds a {what} that cannot be read; was it edited by hand?")]
     Unreadable {
-        /// Where it is.
-        place: Arc<str>,
-        /// What kind of thing it is.
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// The kind of thing that it is.
         what: &'static str,
     },
     /// It was closed.
@@ -96,10 +94,20 @@ pub enum Error {
         /// The oldest sequence that is kept.
         oldest: i64,
     },
+    /// The asked change is none of this ledger, which was begun anew or restored since.
+    #[error(
+        "there is no change {after} yet, the newest is {newest}; the ledger was begun anew, or restored"
+    )]
+    Ahead {
+        /// The sequence that was asked for.
+        after: i64,
+        /// The newest sequence.
+        newest: i64,
+    },
     /// More was made of it than can be told.
     #[error("more than {most} things were made of it; ask for something narrower")]
     TooMuch {
-        /// How much can be told.
+        /// The most that can be told.
         most: i64,
     },
     /// The text is no cursor that a page ended with.
@@ -148,13 +156,13 @@ impl Error {
     }
 
     /// Says what an error of the database means.
-    pub(crate) fn of(place: &Arc<str>, source: sqlx::Error) -> Self {
-        let place = Arc::clone(place);
+    pub(crate) fn of(location: &Arc<str>, source: sqlx::Error) -> Self {
+        let location = Arc::clone(location);
         let code = source
             .as_database_error()
             .and_then(|error| error.code().map(|code| code.into_owned()));
         if let Some(code) = code {
-            return Self::of_code(place, &code, source);
+            return Self::of_code(location, &code, source);
         }
         match source {
             sqlx::Error::PoolClosed => Self::Closed,
@@ -162,46 +170,163 @@ impl Error {
             | sqlx::Error::Tls(_)
             | sqlx::Error::PoolTimedOut
             | sqlx::Error::WorkerCrashed => Self::Unreachable {
-                place,
+                location,
                 source: Some(Arc::new(source)),
             },
             _ => Self::Refused {
-                place,
+                location,
                 source: Arc::new(source),
             },
         }
     }
 
-    fn of_code(place: Arc<str>, code: &str, source: sqlx::Error) -> Self {
+    fn of_code(location: Arc<str>, code: &str, source: sqlx::Error) -> Self {
         let is_sqlite = is_of_sqlite(code);
         let plain = plain(code).map(|plain| plain.to_string());
         let is = |codes: &[&str]| codes.contains(&plain.as_deref().unwrap_or(code));
         if is(&FULL) {
-            return Self::Full { place };
+            return Self::Full { location };
         }
         if is_sqlite && is(&BUSY) {
-            return Self::Busy { place };
+            return Self::Busy { location };
         }
         if is_sqlite && is(&DAMAGED) {
             let what = source.to_string();
-            return Self::Damaged { place, what };
+            return Self::Damaged { location, what };
         }
         // PostgreSQL: connections fail, it is shut down or starting up, or a statement took too long.
         let away = code.starts_with("08") || code.starts_with("57");
         let source = Arc::new(source);
         if away && !is_sqlite {
             let source = Some(source);
-            return Self::Unreachable { place, source };
+            return Self::Unreachable { location, source };
         }
-        Self::Refused { place, source }
+        Self::Refused { location, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::error::Error as StdError;
+    use std::fmt;
+
+    use sqlx::error::{DatabaseError, ErrorKind};
+
+    use super::*;
+
+    /// An error of a database, with nothing but a code.
+    #[derive(Debug)]
+    struct Coded(&'static str);
+
+    impl fmt::Display for Coded {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "code {}", self.0)
+        }
     }
 
-    /// Tells whether the database refused because a name or a hash is there already.
-    pub(crate) fn is_duplicate(&self) -> bool {
-        let Self::Refused { source, .. } = self else {
-            return false;
-        };
-        let kind = source.as_database_error().map(|error| error.kind());
-        matches!(kind, Some(ErrorKind::UniqueViolation))
+    impl StdError for Coded {}
+
+    impl DatabaseError for Coded {
+        fn message(&self) -> &str {
+            self.0
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(self.0.into())
+        }
+
+        fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn StdError + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    fn of_code(code: &'static str) -> Error {
+        let source = sqlx::Error::Database(Box::new(Coded(code)));
+        Error::of(&Arc::from("ledger.db"), source)
+    }
+
+    fn name(error: &Error) -> String {
+        let shown = format!("{error:?}");
+        let end = shown.find(|it: char| !it.is_alphanumeric());
+        shown[..end.unwrap_or(shown.len())].to_owned()
+    }
+
+    #[test]
+    fn codes_of_sqlite_are_understood_also_in_their_extended_form() {
+        let expected = [
+            ("5", "Busy"),
+            ("6", "Busy"),
+            ("261", "Busy"),
+            ("517", "Busy"),
+            ("11", "Damaged"),
+            ("267", "Damaged"),
+            ("26", "Damaged"),
+            ("13", "Full"),
+            ("10", "Refused"),
+            ("19", "Refused"),
+            ("2067", "Refused"),
+        ];
+        let found = expected.map(|(code, _)| (code, name(&of_code(code))));
+        assert_eq!(found, expected.map(|(code, name)| (code, name.to_owned())));
+    }
+
+    #[test]
+    fn codes_of_postgres_are_understood() {
+        let expected = [
+            ("08006", "Unreachable"),
+            ("57P01", "Unreachable"),
+            ("57P03", "Unreachable"),
+            ("57014", "Unreachable"),
+            ("53100", "Full"),
+            ("23505", "Refused"),
+            ("42703", "Refused"),
+            ("11000", "Refused"),
+        ];
+        let found = expected.map(|(code, _)| (code, name(&of_code(code))));
+        assert_eq!(found, expected.map(|(code, name)| (code, name.to_owned())));
+    }
+
+    #[test]
+    fn only_what_may_pass_by_itself_is_temporary() {
+        for code in ["5", "13", "53100", "08006", "57014"] {
+            assert!(of_code(code).is_temporary(), "{code}");
+        }
+        for code in ["11", "26", "10", "8", "19", "23505"] {
+            assert!(!of_code(code).is_temporary(), "{code}");
+        }
+        assert!(!Error::Closed.is_temporary());
+    }
+
+    #[test]
+    fn disk_is_to_blame_for_what_it_does_not_take() {
+        for code in ["13", "53100", "8", "10", "14", "778", "1032", "1544"] {
+            assert!(of_code(code).is_of_the_disk(), "{code}");
+        }
+        for code in ["5", "11", "19", "23505", "08006", "57P01", "10000"] {
+            assert!(!of_code(code).is_of_the_disk(), "{code}");
+        }
+    }
+
+    #[test]
+    fn connection_that_is_lost_may_come_back_and_a_closed_pool_does_not() {
+        let of = |source| name(&Error::of(&Arc::from("ledger.db"), source));
+        let lost = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        assert_eq!(of(sqlx::Error::Io(lost)), "Unreachable");
+        assert_eq!(of(sqlx::Error::PoolTimedOut), "Unreachable");
+        assert_eq!(of(sqlx::Error::PoolClosed), "Closed");
+        assert_eq!(of(sqlx::Error::RowNotFound), "Refused");
     }
 }

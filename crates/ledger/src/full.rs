@@ -1,12 +1,12 @@
 //! A ledger that has no room left.
 
 use jiff::Timestamp;
-use pathline_lineage::Track;
+use pathline_lineage::OwnerLineage;
 
-use crate::change::{Change, OwnerRef};
 use crate::database::sql;
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::lineage::{Change, OwnerRef};
 use crate::location::Location;
 
 async fn record(ledger: &Ledger, number: usize) -> Result<(), Error> {
@@ -16,19 +16,19 @@ async fn record(ledger: &Ledger, number: usize) -> Result<(), Error> {
         name: format!("app-{number}"),
         uid: format!("uid-{number}"),
     };
-    let track = Track {
+    let lineage = OwnerLineage {
         uid: owner.uid.clone(),
-        failures: [(String::new(), "why ".repeat(2000))].into(),
-        ..Track::default()
+        failure: Some("why ".repeat(2000)),
+        ..OwnerLineage::default()
     };
     let change = Change {
         owner: &owner,
-        track: &track,
+        lineage: &lineage,
         derivations: &[],
         arrivals: &[],
         time: Timestamp::UNIX_EPOCH,
     };
-    ledger.record(&change).await
+    ledger.lineage().record(&change).await
 }
 
 /// Records owners until one is refused; returns how many were acknowledged, and why not the next.
@@ -62,9 +62,9 @@ async fn full_ledger_refuses_keeps_what_it_acknowledged_and_goes_on_when_there_i
     // All that was acknowledged can be read, also by those who open it now, and nothing half done.
     let other = Ledger::open(&location).await.unwrap();
     for ledger in [&ledger, &other] {
-        let owners = ledger.owners("Workload").await.unwrap();
+        let owners = ledger.lineage().owners("Workload").await.unwrap();
         assert_eq!(owners.len(), acknowledged);
-        let changes = ledger.changes(0, 1000).await.unwrap();
+        let changes = ledger.lineage().changes(0, 1000).await.unwrap();
         assert_eq!(changes.len(), acknowledged);
     }
     assert!(!*ledger.writable().borrow(), "it says that it is full");
@@ -74,7 +74,8 @@ async fn full_ledger_refuses_keeps_what_it_acknowledged_and_goes_on_when_there_i
     record(&ledger, acknowledged).await.unwrap();
     assert!(
         other
-            .track(&format!("uid-{acknowledged}"))
+            .lineage()
+            .get(&format!("uid-{acknowledged}"))
             .await
             .unwrap()
             .is_some()

@@ -3,20 +3,21 @@
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use parking_lot::Mutex;
-use pathline_lineage::Track;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
+use tokio_util::task::TaskTracker;
 
-use crate::change::{Change, OwnerRef};
-use crate::crier::{Crier, Followers};
+use crate::access::Access;
 use crate::database::Database;
 use crate::error::Error;
+use crate::lineage::Lineage;
 use crate::location::Location;
-use crate::writer::{self, Departure, Job, Prepared, Work};
+use crate::notifier::{ChangeNotifier, Subscribers};
+use crate::topic::Topic;
+use crate::writer::{self, Job, Write};
 
-/// The memory. A cheap handle: clones share connections and the queue of what is to be written.
+/// The ledger. A cheap handle: clones share connections and the queue of what is to be written.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
@@ -25,14 +26,15 @@ pub struct Ledger {
 struct Shared {
     database: Database,
     writer: Mutex<Option<Writer>>,
-    nudge: watch::Sender<()>,
     writable: watch::Sender<bool>,
-    followers: Arc<Followers>,
-    crier: AbortHandle,
+    subscribers: Arc<Subscribers>,
+    notifier: AbortHandle,
+    /// The writer and the notifier.
+    tasks: TaskTracker,
 }
 
 struct Writer {
-    queue: mpsc::Sender<Job>,
+    queue: mpsc::Sender<Box<dyn Job>>,
     task: JoinHandle<()>,
 }
 
@@ -44,26 +46,27 @@ impl Ledger {
     /// If it cannot be reached, is damaged, or was written by a newer version.
     pub async fn open(location: &Location) -> Result<Self, Error> {
         let database = Database::open(location).await?;
-        let nudge = watch::Sender::new(());
-        let followers = Arc::new(Followers::default());
-        let crier = Crier::new(database.clone(), Arc::clone(&followers)).await?;
-        let crier = tokio::spawn(crier.run(nudge.subscribe()));
-        let (queue, jobs) = mpsc::channel(writer::QUEUE);
+        let notify = watch::Sender::new(());
+        let subscribers = Arc::new(Subscribers::default());
+        let notifier = ChangeNotifier::new(database.clone(), Arc::clone(&subscribers)).await?;
+        let tasks = TaskTracker::new();
+        let notifier = tasks.spawn(notifier.run(notify.subscribe()));
+        let (queue, jobs) = mpsc::channel(writer::MAX_QUEUED);
         let writable = watch::Sender::new(true);
-        let task = tokio::spawn(writer::run(
+        let task = tasks.spawn(writer::run(
             database.clone(),
             jobs,
-            nudge.clone(),
+            notify,
             writable.clone(),
         ));
         Ok(Self {
             shared: Arc::new(Shared {
                 database,
                 writer: Mutex::new(Some(Writer { queue, task })),
-                nudge,
                 writable,
-                followers,
-                crier: crier.abort_handle(),
+                subscribers,
+                notifier: notifier.abort_handle(),
+                tasks,
             }),
         })
     }
@@ -76,51 +79,51 @@ impl Ledger {
             // It ends by itself after the last job; an error would mean that it has ended already.
             let _ = task.await;
         }
-        self.shared.crier.abort();
+        self.shared.notifier.abort();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
         self.shared.database.close().await;
     }
 
     pub(crate) fn database(&self) -> &Database {
         &self.shared.database
     }
+}
 
-    /// Wakes those who follow.
-    pub(crate) fn nudge(&self) {
-        self.shared.nudge.send_replace(());
+/// Topics
+impl Ledger {
+    /// Returns the lineage of owners.
+    pub fn lineage(&self) -> Lineage<'_> {
+        Lineage::new(self)
+    }
+
+    /// Returns the tokens of the REST API.
+    pub fn access(&self) -> Access<'_> {
+        Access::new(self)
+    }
+
+    /// Subscribes to a topic: the receiver has the sequence of its newest change, whichever process
+    /// recorded it. That comes only when this change and all before it can be read.
+    pub fn subscribe(&self, topic: Topic) -> watch::Receiver<i64> {
+        self.shared.subscribers.of(topic).subscribe()
+    }
+
+    pub(crate) fn subscribers(&self) -> &Subscribers {
+        &self.shared.subscribers
     }
 }
 
-/// Recording
+/// Writing
 impl Ledger {
-    /// Records a change. When this returns it is durable.
-    ///
-    /// A call whose answer was lost may be repeated: nothing is recorded twice.
-    ///
-    /// # Errors
-    /// Then nothing of it was recorded, or it was and the answer got lost. Dropping the returned
-    /// future does not take the change back.
-    pub async fn record(&self, change: &Change<'_>) -> Result<(), Error> {
-        self.write(Work::Record(Box::new(Prepared::new(change))))
-            .await
-    }
-
-    /// Records that an owner is no longer there. Its history stays; nothing of it is current.
-    ///
-    /// # Errors
-    /// As [`Ledger::record`].
-    pub async fn gone(&self, owner: &OwnerRef, time: Timestamp) -> Result<(), Error> {
-        let owner = owner.clone();
-        self.write(Work::Gone(Departure { owner, time })).await
-    }
-
-    /// Follows whether what is recorded reaches the disk: false from a change that did not, because
+    /// Follows whether what is written reaches the disk: false from a write that did not, because
     /// the disk is full or broken, until it was seen that it works again. A database that does not
     /// answer is no reason.
     pub fn writable(&self) -> watch::Receiver<bool> {
         self.shared.writable.subscribe()
     }
 
-    pub(crate) async fn write(&self, work: Work) -> Result<(), Error> {
+    /// Writes, together with what others write at the same time. When this returns it is durable.
+    pub(crate) async fn write<W: Write>(&self, write: W) -> Result<W::Answer, Error> {
         let queue = self
             .shared
             .writer
@@ -128,42 +131,16 @@ impl Ledger {
             .as_ref()
             .map(|it| it.queue.clone());
         let queue = queue.ok_or(Error::Closed)?;
-        let (answer, answered) = oneshot::channel();
-        let job = Job { work, answer };
+        let (job, answered) = writer::queue(write);
         queue.send(job).await.map_err(|_| Error::Closed)?;
         answered.await.map_err(|_| Error::Closed)?
-    }
-}
-
-/// Following
-impl Ledger {
-    /// Follows what is known of an owner: its track now, and whenever it changes, whoever recorded
-    /// it. There is none for an owner that is unknown, or gone.
-    pub async fn follow(&self, uid: &str) -> Result<watch::Receiver<Option<Arc<Track>>>, Error> {
-        let receiver = self.shared.followers.subscribe(uid);
-        self.shared
-            .followers
-            .refresh(&self.shared.database, uid)
-            .await?;
-        Ok(receiver)
-    }
-
-    /// Follows the sequence of the newest change. A change is told of only when it and all before
-    /// it can be read.
-    pub fn bell(&self) -> watch::Receiver<i64> {
-        self.shared.followers.bell.subscribe()
-    }
-
-    /// Rings whenever a token was made or revoked, by whichever process.
-    pub fn token_bell(&self) -> watch::Receiver<u64> {
-        self.shared.followers.token_bell.subscribe()
     }
 }
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ledger")
-            .field("place", self.database().place())
+            .field("location", self.database().location())
             .finish_non_exhaustive()
     }
 }
@@ -171,6 +148,6 @@ impl fmt::Debug for Ledger {
 impl Drop for Shared {
     fn drop(&mut self) {
         // The writer ends by itself when its queue is empty.
-        self.crier.abort();
+        self.notifier.abort();
     }
 }

@@ -1,57 +1,57 @@
-//! The memory: what was made from what, when, and what has arrived; in SQLite or PostgreSQL.
+//! The ledger: what was made from what, when, and what has arrived; in SQLite or PostgreSQL.
 //!
-//! [`Ledger::record`] takes everything new about one owner and makes it durable in one
-//! transaction. The questions ([`Ledger::contains`], [`Ledger::artifact`], [`Ledger::history`])
-//! read what was recorded; history outlives the objects and their owners. Whoever waits follows
-//! the ledger ([`Ledger::follow`], [`Ledger::bell`]), not the one who records, so that any process
+//! It is kept by topic. [`Ledger::lineage`] takes everything new about one owner, makes it durable
+//! in one transaction, and answers questions about it; history outlives the objects and their
+//! owners. [`Ledger::access`] has the tokens. Whoever waits subscribes to the ledger
+//! ([`Ledger::subscribe`], [`Lineage::follow`]), not to the one who records, so that any process
 //! which shares the database can answer.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use pathline_ledger::{Ledger, Location};
+//! use pathline_ledger::{Ledger, Location, Topic};
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("ledger.db");
 //! let ledger = Ledger::open(&Location::File(path)).await?;
-//! assert!(ledger.track("no such uid").await?.is_none());
+//! assert!(ledger.lineage().get("no such uid").await?.is_none());
+//! assert_eq!(*ledger.subscribe(Topic::Lineage).borrow(), 0);
 //! ledger.close().await;
 //! # Ok(())
 //! # }
 //! ```
 
-mod artifacts;
-mod change;
-mod changes;
-mod contains;
-mod crier;
-mod crossings;
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "the clock and the tasks of a test are the real ones"
+    )
+)]
+
+mod access;
 mod database;
 mod error;
-mod find;
 #[cfg(test)]
 mod full;
-mod history;
 mod ledger;
+mod lineage;
 mod location;
-mod lookup;
-mod owners;
+mod notifier;
 mod page;
 mod rows;
-#[cfg(test)]
-mod scale;
-mod scope;
-mod tokens;
+mod sealed;
+mod topic;
 mod writer;
 
-pub use self::artifacts::{Entry, Use};
-pub use self::change::{Arrived, ArrivedNow, Change, MadeNow, OwnerRef, Recorded, What};
-pub use self::contains::Carrier;
-pub use self::crossings::Crossing;
+pub use self::access::{Access, NotAScope, Permission, Permissions, Token, TokenHash};
 pub use self::error::Error;
-pub use self::find::ArtifactSummary;
-pub use self::history::{ArrivedThen, Ingredient, Making};
 pub use self::ledger::Ledger;
+pub use self::lineage::{
+    ArrivedNow, ArrivedThen, ArtifactSummary, Carrier, Change, Crossing, Entry, Ingredient,
+    Lineage, MadeNow, Making, OwnerRef, Recorded, Use, What,
+};
 pub use self::location::{Location, NotAUrl};
-pub use self::page::{LONGEST_PAGE, Page, Paged};
-pub use self::scope::{NotAScope, Scope};
-pub use self::tokens::{Token, TokenHash};
+pub use self::page::{MAX_PAGE, Page, Paged};
+pub use self::sealed::{NotSealed, Row as SealedRow, SealKey, SecretText};
+pub use self::topic::Topic;
+pub use pathline_lineage::Arrived;

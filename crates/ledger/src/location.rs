@@ -1,4 +1,4 @@
-//! Where the ledger is.
+//! Locations of ledgers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
 
-/// Where the ledger is: a file, or a PostgreSQL database.
+/// The location of a ledger: a file, or a PostgreSQL database.
 ///
 /// A URL may hold a password, so neither `Debug` nor `Display` shows one.
 #[derive(Clone, Eq, PartialEq)]

@@ -3,23 +3,23 @@
 use crate::error::Error;
 
 /// The most that a page may hold.
-pub const LONGEST_PAGE: u32 = 1000;
+pub const MAX_PAGE: u32 = 1000;
 
-/// Which part of a long answer is wanted.
+/// The part of a long answer that is wanted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page {
-    /// Where the page before ended, as [`Paged::next`] said; none for the first page.
+    /// The end of the page before, as [`Paged::next`] said; none for the first page.
     pub after: Option<String>,
-    /// How much of it is wanted, at most [`LONGEST_PAGE`].
+    /// The most items that are wanted, up to [`MAX_PAGE`].
     pub limit: u32,
 }
 
 /// A part of a long answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paged<T> {
-    /// What the page holds.
+    /// The items of the page.
     pub items: Vec<T>,
-    /// Where the next page begins; none if this was the last one.
+    /// The beginning of the next page; none if this was the last one.
     pub next: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Page {
 
     /// Returns how many rows tell whether there is another page.
     pub(crate) fn rows(&self) -> i64 {
-        i64::from(self.limit.clamp(1, LONGEST_PAGE)) + 1
+        i64::from(self.limit.clamp(1, MAX_PAGE)) + 1
     }
 
     /// Returns the number the page before ended with, or `start`.
@@ -72,5 +72,56 @@ impl<T> Paged<T> {
             items: self.items.into_iter().map(each).collect::<Result<_, _>>()?,
             next: self.next,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(page: &Page, rows: i64) -> Paged<i64> {
+        let found = (1..=rows).take(usize::try_from(page.rows()).unwrap());
+        Paged::new(page, found.collect(), |number| *number)
+    }
+
+    #[test]
+    fn page_holds_one_at_least_and_no_more_than_the_most() {
+        for (limit, rows) in [
+            (0, 2),
+            (1, 2),
+            (100, 101),
+            (MAX_PAGE, 1001),
+            (u32::MAX, 1001),
+        ] {
+            assert_eq!(Page::first(limit).rows(), rows, "{limit}");
+        }
+        assert_eq!(numbers(&Page::first(0), 5).items, [1]);
+    }
+
+    #[test]
+    fn next_page_begins_after_the_last_row_and_there_is_none_after_the_last_page() {
+        let page = Page::first(3);
+        for (rows, next) in [(0, None), (2, None), (3, None), (4, Some("3"))] {
+            let paged = numbers(&page, rows);
+            assert_eq!(paged.next.as_deref(), next, "{rows}");
+            assert_eq!(paged.items.len(), usize::try_from(rows.min(3)).unwrap());
+        }
+    }
+
+    #[test]
+    fn cursor_is_a_number_or_refused() {
+        let after = |cursor: &str| {
+            let after = Some(cursor.to_owned());
+            Page { after, limit: 1 }.after(7)
+        };
+        assert_eq!(Page::default().after(7).unwrap(), 7);
+        assert_eq!(after("12").unwrap(), 12);
+        assert_eq!(after(&i64::MIN.to_string()).unwrap(), i64::MIN);
+        for wrong in ["", " 1", "1.0", "0x1", "9223372036854775808", "one"] {
+            assert!(
+                matches!(after(wrong), Err(Error::BadCursor(it)) if it == wrong),
+                "{wrong}"
+            );
+        }
     }
 }

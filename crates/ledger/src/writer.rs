@@ -1,183 +1,117 @@
-//! The one task that records.
+//! The one task that writes, for every topic.
 //!
-//! Changes that wait at the same time are committed together, with one sync of the disk; each
-//! caller is answered after the commit that holds its change.
+//! Writes that wait at the same time are committed together, with one sync of the disk; each caller
+//! is answered after the commit that holds its write.
 
-mod artifacts;
-mod crossing;
-mod derivations;
-mod edges;
-mod owners;
-mod prepared;
-mod record;
+mod disk;
+mod group;
+mod queued;
+#[cfg(test)]
+mod tests;
+mod transaction;
 
-use std::time::Duration;
+use std::future::Future;
+use std::pin::Pin;
 
-use jiff::Timestamp;
-use pathline_lineage::Artifact;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::timeout;
+use tokio::sync::{mpsc, watch};
 
-pub(crate) use self::prepared::{Departure, Prepared};
+pub(crate) use self::group::Group;
+pub(crate) use self::queued::{Job, queue};
+pub(crate) use self::transaction::Transaction;
 
-use crate::crossings::Crossing;
-use crate::database::{Database, sql};
+use self::group::Groups;
+use crate::database::Database;
 use crate::error::Error;
 
-/// How many changes may wait; more wait for room.
-pub(crate) const QUEUE: usize = 1024;
-/// The most changes, and about the most bytes of tracks, that are committed together.
-const BATCH: usize = 256;
-const BATCH_BYTES: usize = 8 << 20;
+/// The most writes that may wait in the queue; more wait for room.
+pub(crate) const MAX_QUEUED: usize = 1024;
+/// The most writes, and about the most bytes, that are committed together.
+const MAX_BATCH: usize = 256;
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
-/// The interval of write probes while the disk refuses writes, and the bytes of one.
-const PROBE_EVERY: Duration = Duration::from_secs(1);
-const PROBE_BYTES: usize = 64 << 10;
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What is to be written.
-pub(crate) enum Work {
-    Record(Box<Prepared>),
-    Gone(Departure),
-    Cross(Box<Crossing>),
+/// A write: made ready by its caller, and executed in a transaction that it shares with others.
+///
+/// It tells of what it changed by [`Transaction::record_change`]; whoever has subscribed to that
+/// topic is notified after the commit. It may be executed a second time if the transaction is
+/// rolled back for another write's sake, so it keeps nothing of the first time.
+pub(crate) trait Write: Send + Sync + 'static {
+    /// The state that writes of its kind share within a transaction; `()` if they share nothing.
+    type Group: Group;
+    /// The answer that the caller gets when the write is durable.
+    type Answer: Send + 'static;
+
+    /// Returns about how many bytes it writes, where that may be many.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// Names what it is about, so that its group reads that for all writes at once.
+    fn join(&self, _group: &mut Self::Group) {}
+
+    /// Writes to the tables.
+    fn execute(
+        &self,
+        group: &mut Self::Group,
+        transaction: &mut Transaction<'_>,
+    ) -> impl Future<Output = Result<Self::Answer, Error>> + Send;
 }
 
-/// Something to write, and who waits for it.
-pub(crate) struct Job {
-    pub(crate) work: Work,
-    pub(crate) answer: oneshot::Sender<Result<(), Error>>,
-}
-
-/// Serves the queue until every handle of it is gone, and rings `nudge` after each commit. `writable`
-/// says whether the disk takes what is written; while it does not, that is tried now and then.
+/// Serves the queue until every handle of it is gone, and calls `notify` after each commit.
+/// `writable` says whether the disk takes what is written; while it does not, that is tried now and
+/// then.
 pub(crate) async fn run(
     database: Database,
-    mut queue: mpsc::Receiver<Job>,
-    nudge: watch::Sender<()>,
+    mut queue: mpsc::Receiver<Box<dyn Job>>,
+    notify: watch::Sender<()>,
     writable: watch::Sender<bool>,
 ) {
-    while let Some(first) = next(&database, &mut queue, &writable).await {
-        let mut bytes = first.work.bytes();
+    while let Some(first) = disk::next_job(&database, &mut queue, &writable).await {
+        let mut bytes = first.bytes();
         let mut batch = vec![first];
-        while batch.len() < BATCH
-            && bytes < BATCH_BYTES
+        while batch.len() < MAX_BATCH
+            && bytes < MAX_BATCH_BYTES
             && let Ok(next) = queue.try_recv()
         {
-            bytes += next.work.bytes();
+            bytes += next.bytes();
             batch.push(next);
         }
         commit(&database, batch, &writable).await;
-        nudge.send_replace(());
+        notify.send_replace(());
     }
-}
-
-/// Waits for the next job, and tries meanwhile whether the disk takes writes again if it did not.
-async fn next(
-    database: &Database,
-    queue: &mut mpsc::Receiver<Job>,
-    writable: &watch::Sender<bool>,
-) -> Option<Job> {
-    while !*writable.borrow() {
-        if let Ok(next) = timeout(PROBE_EVERY, queue.recv()).await {
-            return next;
-        }
-        note(writable, &probe(database).await);
-    }
-    queue.recv().await
-}
-
-/// Notes what a write tells about the disk.
-fn note(writable: &watch::Sender<bool>, outcome: &Result<(), Error>) {
-    let now = match outcome {
-        Ok(()) => true,
-        Err(error) if error.is_of_the_disk() => false,
-        Err(_) => return,
-    };
-    writable.send_if_modified(|writable| std::mem::replace(writable, now) != now);
-}
-
-/// Writes something and takes it away again.
-async fn probe(database: &Database) -> Result<(), Error> {
-    let mut session = database.writer().await?;
-    session
-        .transact(async |session| {
-            session
-                .run(sql("create table if not exists probe (body text not null)"))
-                .await?;
-            let insert = sql("insert into probe values ($1)").bind(&" ".repeat(PROBE_BYTES));
-            session.run(insert).await.map(drop)
-        })
-        .await?;
-    session
-        .transact(async |session| session.run(sql("drop table probe")).await.map(drop))
-        .await
 }
 
 /// Writes a batch in one transaction. If that fails for one of them, each gets a transaction of its
-/// own, so that no change fails for another one's sake.
-async fn commit(database: &Database, batch: Vec<Job>, writable: &watch::Sender<bool>) {
-    let all: Vec<&Work> = batch.iter().map(|job| &job.work).collect();
-    let together = write(database, &all).await;
+/// own, so that no write fails for another one's sake.
+async fn commit(database: &Database, mut batch: Vec<Box<dyn Job>>, writable: &watch::Sender<bool>) {
+    let together = write(database, &mut batch).await;
     let retry = batch.len() > 1 && matches!(&together, Err(error) if !error.is_temporary());
-    for job in batch {
+    for mut job in batch {
         let outcome = match retry {
-            true => write(database, &[&job.work]).await,
+            true => write(database, std::slice::from_mut(&mut job)).await,
             false => together.clone(),
         };
-        note(writable, &outcome);
-        // Nobody listens if the caller has gone away.
-        let _ = job.answer.send(outcome);
+        disk::note(writable, &outcome);
+        job.answer(outcome);
     }
 }
 
-async fn write(database: &Database, batch: &[&Work]) -> Result<(), Error> {
+async fn write(database: &Database, batch: &mut [Box<dyn Job>]) -> Result<(), Error> {
     let mut session = database.writer().await?;
     session
         .transact(async |session| {
-            let mut writing = record::Writing::begin(session, database.place(), batch).await?;
-            for work in batch {
-                match work {
-                    Work::Record(prepared) => writing.record(prepared).await?,
-                    Work::Gone(departure) => writing.gone(departure).await?,
-                    Work::Cross(crossing) => writing.cross(crossing).await?,
-                }
+            let mut transaction = Transaction::new(session, database.location());
+            let mut groups = Groups::default();
+            for job in batch.iter() {
+                job.join(&mut groups);
             }
-            writing.finish().await
+            groups.load(&mut transaction).await?;
+            for job in batch.iter_mut() {
+                job.execute(&mut groups, &mut transaction).await?;
+            }
+            groups.flush(&mut transaction).await?;
+            transaction.finish().await
         })
         .await
-}
-
-impl Work {
-    fn change(&self) -> Option<&Prepared> {
-        match self {
-            Self::Record(prepared) => Some(prepared),
-            Self::Gone(_) | Self::Cross(_) => None,
-        }
-    }
-
-    /// Returns the artifacts that it names, and when it did.
-    fn artifacts(&self) -> Vec<(&Artifact, Timestamp)> {
-        match self {
-            Self::Record(change) => {
-                let artifacts = change.artifacts.values();
-                artifacts.map(|it| (it, change.time)).collect()
-            }
-            Self::Gone(_) => Vec::new(),
-            Self::Cross(crossing) => {
-                let artifacts = [&crossing.found, &crossing.written];
-                artifacts.map(|it| (it, crossing.time)).to_vec()
-            }
-        }
-    }
-
-    fn uid(&self) -> &str {
-        match self {
-            Self::Record(prepared) => &prepared.owner.uid,
-            Self::Gone(departure) => &departure.owner.uid,
-            Self::Cross(crossing) => &crossing.delivery,
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        self.change().map_or(0, |change| change.track.len())
-    }
 }

@@ -1,4 +1,8 @@
 //! Has a value arrived: is everything that it flows into made from it, as it is now?
+//!
+//! The search goes backwards, from the targets to the origin, over what each output was really made from. Forwards
+//! from the value it would find everything that was ever made of it, and could not tell what is there now. A value
+//! has arrived if it is found at the end of *every* way: a diamond of which one side is old is half of a release.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +17,10 @@ use crate::origin::Origin;
 use crate::stamp::Inputs;
 use crate::state::State;
 
-/// How far a value has come. Everything in here was judged on one state.
+/// The progress of a value. Everything in here was judged on one state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Why it has not arrived; empty if it has.
+    /// The reasons why it has not arrived; empty if it has.
     pub missing: Vec<Missing>,
     /// Whether some resource is made from two values of the input, or of what it flows through.
     pub mixed: bool,
@@ -37,7 +41,7 @@ pub enum Missing {
         /// Its name.
         resource: String,
     },
-    /// What a resource makes was made without reading the input.
+    /// A resource made what it makes without reading the input.
     NotRead {
         /// Its name.
         resource: String,
@@ -51,7 +55,7 @@ pub enum Missing {
         /// The input.
         input: Origin,
     },
-    /// What a resource makes was made from another value.
+    /// A resource made what it makes from another value.
     Other {
         /// Its name.
         resource: String,
@@ -67,7 +71,7 @@ pub enum Missing {
         /// The input.
         input: Origin,
     },
-    /// How an artifact came to be is no longer remembered.
+    /// The derivation of an artifact is no longer remembered.
     Forgotten {
         /// The resource that made it.
         resource: String,
@@ -123,6 +127,7 @@ impl State {
         for target in self.targets_of(origin) {
             search.target(target);
         }
+        // Targets alone can't tell A from A, B, A: they are made of A while B is still on its way down.
         if self.is_newest(origin, &wanted) {
             search.upstream();
         }
@@ -130,6 +135,8 @@ impl State {
         let mixed = self.mixed(origin, &reached);
         let is_mixed = mixed.is_some();
         missing.extend(mixed);
+        // Not alone, but in front of all other reasons: that nothing carries the value explains them, and a value
+        // that has arrived is not superseded although the owner has another one by now.
         if !missing.is_empty() && !self.carries(origin, &wanted) {
             missing.insert(0, Missing::Superseded);
         }
@@ -173,6 +180,8 @@ impl State {
 
     /// Returns every value of an origin that the owner has, or any object on the path carries.
     pub(crate) fn values_around(&self, origin: &Origin) -> Vec<&Artifact> {
+        // Three times may differ: the owner says something new, an object was given the value before, and an
+        // output shows one still earlier. A value in any of the three may yet be made, or be what runs.
         let given = self.newest(origin);
         let resources = self.chain().resources().iter();
         let applied = resources.flat_map(|it| self.carried_by(it));
@@ -187,8 +196,8 @@ impl State {
         &'a self,
         resource: &'a Resource,
     ) -> impl Iterator<Item = &'a Inputs> {
-        let memory = self.recollect(&resource.name).into_iter();
-        memory.flat_map(|it| it.in_the_making(&resource.tracing))
+        let history = self.history_of(&resource.name).into_iter();
+        history.flat_map(|it| it.in_the_making(&resource.tracing))
     }
 }
 
@@ -210,6 +219,7 @@ impl Search<'_> {
             self.missing.push(Missing::Nothing { resource });
             return;
         };
+        // An entry point that nobody consumes is its own target, and there is no edge to walk.
         if *self.origin == Origin::Resource(resource.clone()) {
             self.check_end(&resource, current.output.as_ref());
             return;
@@ -235,11 +245,16 @@ impl Search<'_> {
             self.reached.contains(it.name.as_str()) && !finals.contains(it.name.as_str())
         });
         for producer in producers {
+            // A target may show what a producer made before its object was deleted. What the next one makes of
+            // the value is still to come.
             let Some(current) = state.current(&producer.name) else {
                 let resource = producer.name.clone();
                 self.missing.push(Missing::Nothing { resource });
                 continue;
             };
+            // Only if it was given another value in between. One that was given the same again and again, or
+            // another artifact made of the same value, owes nothing, and to wait for it would be to wait for
+            // whatever else changes upstream.
             let mut visited = BTreeSet::new();
             let was_elsewhere = state.since_current(&producer.name).any(|inputs| {
                 let mut inputs = inputs.iter();
@@ -292,6 +307,7 @@ impl Search<'_> {
             if !self.reached.contains(producer.as_str()) || !is_new() {
                 continue;
             }
+            // Forgotten is not the same as made of the value: late is allowed, wrong is not.
             let Some(made) = self.state.derivation(producer, artifact.id()) else {
                 return false;
             };
@@ -306,9 +322,9 @@ impl Search<'_> {
 
     /// Notes the inputs on the way that a resource was given anew, and has not got to.
     fn pending(&mut self, resource: &Resource, current: &Derivation) {
-        let memory = self.state.recollect(&resource.name);
+        let history = self.state.history_of(&resource.name);
         for input in self.ways(&resource.name, current) {
-            if memory.is_some_and(|it| it.has_moved_on(&input, resource.tracing.immutable)) {
+            if history.is_some_and(|it| it.has_moved_on(&input, resource.tracing.immutable)) {
                 let resource = resource.name.clone();
                 self.missing.push(Missing::Pending { resource, input });
             }
@@ -337,6 +353,7 @@ impl Search<'_> {
     /// missing at those who take from it.
     fn walk(&mut self, made: &Derivation) {
         let state = self.state;
+        // Not by recursion: paths may be longer than any stack is deep.
         let mut notes = Vec::new();
         let mut open = vec![made];
         while let Some(made) = open.pop() {
@@ -378,6 +395,7 @@ impl Search<'_> {
     fn leads_back(&mut self, made: &Derivation, input: &Origin) -> Option<Output> {
         let edge = made.from.get(input)?;
         match input {
+            // Each output once: in a row of diamonds the ways double at every step.
             Origin::Resource(producer) if input != self.origin => {
                 let output = (producer.clone(), edge.artifact.id());
                 self.visited.insert(output.clone()).then_some(output)

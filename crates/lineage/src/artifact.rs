@@ -1,5 +1,6 @@
-//! What travels along a path: content, known by its hash.
+//! Artifacts: content that travels along a path, known by its hash.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ const SHOWN_BYTES: usize = 1024;
 /// The longest value that is kept of what has been replaced, in bytes.
 const BRIEF_BYTES: usize = 128;
 
-/// What an artifact is.
+/// The kind of an artifact.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -23,7 +24,7 @@ pub enum Kind {
     Image,
     /// Configuration of any shape.
     Config,
-    /// What a delivery deploys.
+    /// A source that a delivery has deployed.
     Deployment,
     /// A stamped object that has no output.
     Object,
@@ -44,6 +45,19 @@ impl Kind {
         Self::Param,
         Self::Field,
     ];
+
+    /// Returns the word for it, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Image => "image",
+            Self::Config => "config",
+            Self::Deployment => "deployment",
+            Self::Object => "object",
+            Self::Param => "param",
+            Self::Field => "field",
+        }
+    }
 }
 
 /// Identifies content: the SHA-256 of the canonical JSON of `{type, name, value}`, where only
@@ -169,18 +183,10 @@ impl Artifact {
         }
     }
 
-    /// Tells whether this is an artifact of its kind and name with a value: the text `true` is not
-    /// the boolean. A source or a deployment is no value.
-    pub(crate) fn has_value(&self, value: &Value) -> bool {
-        // Hashing is what takes time, and those who wait compare at every look: values that differ
-        // mostly show it. What is brief may show nothing.
-        let may_be = self.shown.is_empty() || self.shown == shown(value);
-        may_be && self.id == ArtifactId::of(self.kind, self.name.as_deref(), value)
-    }
-
     /// Tells whether the value is too long to be kept, and a text is what is shown of it.
     pub(crate) fn is_cut_to(&self, text: &str) -> bool {
-        self.shown == text && !self.has_value(&Value::from(text)) && text.starts_with("sha256:")
+        let is_digest = text.starts_with("sha256:");
+        is_digest && self.shown == text && !AwaitedValue::new(text.into()).is(self)
     }
 
     fn new(kind: Kind, name: Option<&str>, value: &Value) -> Self {
@@ -191,6 +197,50 @@ impl Artifact {
             shown: shown(value),
             url: None,
             mutable: false,
+        }
+    }
+}
+
+/// A value by which artifacts are recognized.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AwaitedValue {
+    value: Value,
+    /// The text that an artifact with the value shows.
+    shown: String,
+    /// The id of the artifact with the value, of the kind and name of the first one that was compared.
+    id: OnceCell<(Kind, Option<String>, ArtifactId)>,
+}
+
+impl AwaitedValue {
+    pub(crate) fn new(value: Value) -> Self {
+        Self {
+            shown: shown(&value),
+            value,
+            id: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Tells whether an artifact of whichever kind and name has the value: the text `true` is not the
+    /// boolean. A source or a deployment is no value.
+    pub(crate) fn is(&self, artifact: &Artifact) -> bool {
+        // Values that differ mostly show it; what is brief may show nothing.
+        let may_be = artifact.shown.is_empty() || artifact.shown == self.shown;
+        may_be && artifact.id == self.id_like(artifact)
+    }
+
+    // Hashing is what takes time. Whoever waits compares one value with all that is around, mostly of one
+    // input, so that the first id serves all of them.
+    fn id_like(&self, artifact: &Artifact) -> ArtifactId {
+        let of = |kind, name: Option<&str>| ArtifactId::of(kind, name, &self.value);
+        let Artifact { kind, name, .. } = artifact;
+        let first = || (*kind, name.clone(), of(*kind, name.as_deref()));
+        match self.id.get_or_init(first) {
+            (of_kind, of_name, id) if (of_kind, of_name) == (kind, name) => *id,
+            _ => of(*kind, name.as_deref()),
         }
     }
 }
@@ -225,7 +275,7 @@ impl fmt::Debug for ArtifactId {
     }
 }
 
-/// Why a text is no artifact id.
+/// A text is no artifact id.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no artifact id: 64 hexadecimal digits are expected")]
 pub struct NotAnId(String);

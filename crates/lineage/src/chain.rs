@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::artifact::Kind;
 use crate::origin::Origin;
 use crate::tracing::Tracing;
 
@@ -16,12 +17,15 @@ pub struct Resource {
     pub upstream: BTreeSet<String>,
     /// The inputs of the owner that it reads: its template, or the selector that chose its option.
     pub reads: BTreeSet<String>,
-    /// How outputs of its object can be traced to inputs.
+    /// The way in which outputs of its object can be traced to inputs.
     pub tracing: Tracing,
     /// Whether its template gives an output: an object that shows none has made nothing yet. If
     /// not, the object itself is the result until an output is seen.
     #[serde(default)]
     pub emits: bool,
+    /// The kind of that output, where whoever follows the path knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub makes: Option<Kind>,
 }
 
 /// The selected resources of a blueprint for one owner, in declared order. Skipped ones are absent.
@@ -33,7 +37,7 @@ pub struct Chain {
     order: Vec<usize>,
 }
 
-/// Why resources are no chain.
+/// The reason for which resources are no chain.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// Two resources have one name.

@@ -1,25 +1,49 @@
 //! The clauses of the evidence rule and of waiting, by name.
 //!
-//! Every condition of the rules is asked through [`Clauses::holds`]. Outside of tests that is the
-//! condition itself; tests drop one clause at a time and show that the answers become wrong.
+//! Every condition of the rules is asked through [`Clauses::holds`], which is the condition itself. The model in
+//! `tests/it/model.rs` drops one clause at a time and shows that answers become wrong without it. It lives outside
+//! of the crate, so it needs a way in: the feature `clauses`, which nothing but the crate's own tests enables. All
+//! that it opens is in this file; with the feature off, none of it is compiled.
+#![cfg_attr(
+    not(feature = "clauses"),
+    expect(
+        unreachable_pub,
+        reason = "public for the model, by the feature `clauses`"
+    )
+)]
+
+#[cfg(feature = "clauses")]
+use crate::state::State;
 
 /// One clause of the evidence rule, or of the rules for those who wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clause {
+pub enum Clause {
     /// Inputs of a run are those of that run.
     ThatRun,
-    /// What was applied proves an output only if the output has that value.
+    /// An applied value proves an output only if the output has it.
     AppliedValue,
     /// An input that is handed on equals the output.
     SameValue,
     /// A rule proves the inputs it names, no others.
     RuleNames,
-    /// What a rule proved is doubted once it no longer matches.
+    /// Proof by a rule is doubted once the rule no longer matches.
     StillMatches,
     /// A rule that matches shows which values are used, not that an apply was observed.
     RuleDated,
     /// An answer is given of a look with the templates of now.
     Confirmed,
+    /// An answer is given of a look with the blueprints and templates that somebody has applied before.
+    Named,
+    /// An answer is given of a look with the labels and annotations of now.
+    Metadata,
+    /// Superseded only if the owner was looked at as it is now: it may say the value again.
+    NewerOwner,
+    /// It holds only if the final objects are as they were observed.
+    FinalObjects,
+    /// It runs only if the processes that ran still do.
+    Processes,
+    /// It runs only if the deliveries are as they were.
+    Deliveries,
     /// A generation is one of an object, by its uid.
     Uid,
     /// A generation is one of a template.
@@ -49,6 +73,8 @@ pub(crate) enum Clause {
     Upstream,
     /// Live: nothing that was stamped before is still there.
     Alone,
+    /// Live: what runs was started with the input, which its object was not given in its metadata alone.
+    InMetadata,
     /// Settled: a generation that proves nothing does not say either that the work is done.
     Believed,
     /// Settled: applied with what the owner and the producers give now.
@@ -73,32 +99,31 @@ pub(crate) enum Clause {
     Carried,
     /// Superseded only if the value was there: one that never was is still to come.
     WasThere,
-    /// What was known of an earlier generation of the owner says nothing about a later one.
+    /// A look at an earlier generation of the owner says nothing about a later one.
     Since,
 }
 
-/// Which clauses are asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Clauses {
-    #[cfg(test)]
-    pub(crate) dropped: Option<Clause>,
-}
+/// The clauses that are asked: all of them, unless the model drops one.
+pub(crate) type Clauses = pathline_clauses::Clauses<Clause>;
 
-impl Clauses {
-    /// Returns whether a condition holds; that of a dropped clause always does.
-    pub(crate) fn holds(self, clause: Clause, condition: bool) -> bool {
-        condition || self.is_dropped(clause)
+/// The model's way in.
+#[cfg(feature = "clauses")]
+impl State {
+    /// Asks one clause less from now on, or all of them. What is written as JSON does not say so.
+    #[must_use]
+    pub fn without(mut self, dropped: Option<Clause>) -> Self {
+        *self.clauses_mut() = Clauses::without(dropped);
+        self
     }
 
-    /// Tells whether a clause is not asked: never, outside of tests.
-    #[cfg(not(test))]
-    pub(crate) fn is_dropped(self, _: Clause) -> bool {
-        false
+    /// Tells whether a resource ever had an output.
+    pub fn has_emitted(&self, resource: &str) -> bool {
+        self.history_of(resource).is_some_and(|it| it.emits())
     }
 
-    /// Tells whether a clause is not asked.
-    #[cfg(test)]
-    pub(crate) fn is_dropped(self, clause: Clause) -> bool {
-        self.dropped == Some(clause)
+    /// Returns the object that a resource was applied to last, by its uid, and the generation that this made.
+    pub fn last_applied(&self, resource: &str) -> Option<(&str, Option<i64>)> {
+        let applied = self.history_of(resource)?.last_apply()?;
+        Some((&applied.uid, applied.generation))
     }
 }

@@ -1,8 +1,11 @@
 //! The source that a delivery is at, and whether that runs.
 
+use jiff::Timestamp;
+
 use crate::artifact::{Artifact, Kind};
 use crate::origin::Origin;
-use crate::track::{Live, Track};
+use crate::owner_lineage::{Live, OwnerLineage};
+use crate::revision;
 
 /// The source that a delivery is at, and whether that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,7 +16,7 @@ pub struct Delivered<'a> {
     pub live: Live,
 }
 
-impl Track {
+impl OwnerLineage {
     /// Returns what the owner, a delivery, delivers now.
     pub fn delivered(&self) -> Delivered<'_> {
         let Some((origin, source)) = self.source() else {
@@ -30,14 +33,38 @@ impl Track {
         }
     }
 
+    /// Returns the sources that the owner, a delivery, has at a revision: those that its resources make, and the one
+    /// that it fixes.
+    pub fn sources_at(&self, revision: &str) -> Vec<&Artifact> {
+        let state = &self.state;
+        let resources = state.chain().resources().iter();
+        let made = resources.filter_map(|it| state.current(&it.name)?.output.as_ref());
+        made.chain(state.owner().get("source"))
+            .filter(|it| {
+                it.kind() == Kind::Source && revision::is_same_commit(revision, it.shown())
+            })
+            .collect()
+    }
+
+    /// Returns when a resource of the owner last made anything.
+    pub fn last_made(&self) -> Option<Timestamp> {
+        let state = &self.state;
+        let resources = state.chain().resources().iter();
+        let made = resources.filter_map(|it| state.current(&it.name));
+        made.map(|it| it.time).max()
+    }
+
     fn source(&self) -> Option<(Origin, &Artifact)> {
         let state = &self.state;
         if let Some(fixed) = state.owner().get("source") {
             return Some((Origin::owner("source"), fixed));
         }
-        state.finders(Kind::Source).into_iter().find_map(|name| {
-            let made = state.current(name)?;
-            Some((Origin::resource(name), made.output.as_ref()?))
-        })
+        state
+            .entry_points(Kind::Source)
+            .into_iter()
+            .find_map(|name| {
+                let made = state.current(name)?;
+                Some((Origin::resource(name), made.output.as_ref()?))
+            })
     }
 }

@@ -1,4 +1,4 @@
-//! How an artifact came to be.
+//! Derivations: how an artifact came to be.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::origin::Origin;
 use crate::snapshot::Snapshot;
 use crate::stamp::Template;
 
-/// How an output came to be: by which object of which resource, from which inputs, and how that
+/// The derivation of an output: by which object of which resource, from which inputs, and how that
 /// is known.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Derivation {
@@ -23,14 +23,14 @@ pub struct Derivation {
     pub uid: String,
     /// The generation of the object in which the output was seen.
     pub generation: Option<i64>,
-    /// What came out; `None` for a sink, whose object is the result.
+    /// The output; `None` for a sink, whose object is the result.
     pub output: Option<Artifact>,
     /// The commit that carries what the object asks for, where the object writes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<Artifact>,
-    /// What it was made from.
+    /// The inputs that it was made from.
     pub from: BTreeMap<Origin, Edge>,
-    /// When this was first known.
+    /// When this was first known, or was judged anew.
     pub time: Timestamp,
     /// The apply whose inputs these are.
     pub(crate) record: u64,
@@ -41,7 +41,7 @@ pub struct Derivation {
 pub struct Edge {
     /// The input.
     pub artifact: Artifact,
-    /// How it is known that the output was made from it.
+    /// The evidence that the output was made from it.
     pub evidence: Evidence,
     /// Whether it was offered to a template that does not tell what it reads of all that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -76,9 +76,17 @@ impl Derivation {
             && self.output == snapshot.output
     }
 
-    /// Returns the same without belief in some of its edges.
-    pub(crate) fn doubting(&self, is_doubtful: impl Fn(&Origin, &Edge) -> bool) -> Self {
-        let mut doubting = self.clone();
+    /// Returns the same without belief in some of its edges, as it is known since then.
+    pub(crate) fn doubting(
+        &self,
+        time: Timestamp,
+        is_doubtful: impl Fn(&Origin, &Edge) -> bool,
+    ) -> Self {
+        // Whoever records it tells by the time that this is no repetition of what was proven.
+        let mut doubting = Self {
+            time,
+            ..self.clone()
+        };
         for (origin, edge) in &mut doubting.from {
             if is_doubtful(origin, edge) {
                 edge.evidence = Evidence::Assumed;

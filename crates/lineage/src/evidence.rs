@@ -2,6 +2,12 @@
 //!
 //! Evidence belongs to one edge and is judged on one snapshot. Being late is allowed, being wrong
 //! is not: whatever no clause proves is assumed.
+//!
+//! Two questions are answered at once. To which apply does this snapshot belong: that is a search among the
+//! remembered applies, and the hard part, since an apply may have been forgotten, repeated, changed by somebody
+//! else, or may have changed nothing but metadata. And what does it prove of each input of that apply. The ways to
+//! an answer are tried from the strongest to the weakest in [`Judge::judge`], and the first that finds an apply
+//! decides: a weaker way could only find another apply, and then two applies would share the edges.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +22,7 @@ use crate::snapshot::{Health, Snapshot};
 use crate::stamp::{Applied, InputsId, Record};
 use crate::tracing::{Tracing, Trust};
 
-/// How it is known that an output was made from an input.
+/// The evidence that an output was made from an input.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
@@ -68,7 +74,7 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// What the evidence rule says of a snapshot.
+/// The judgement of a snapshot by the evidence rule.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     /// The apply whose inputs these are.
@@ -116,6 +122,7 @@ pub(crate) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Judges a snapshot; `None` if nothing was ever applied.
     pub(crate) fn judge(self, snapshot: &Snapshot) -> Option<Judgement> {
+        // A run first: its generation says nothing, and its inputs are known without any word of its controller.
         if let Some(run) = self.run(snapshot) {
             let of_run = self.edges(run, |origin, _| {
                 let known = !run.contested.contains(origin);
@@ -123,6 +130,8 @@ impl<'a> Judge<'a> {
             });
             return Some(of_run.dated(true));
         }
+        // What was applied is there at once. To wait until a controller says that it has observed it would make
+        // a ConfigMap, which has no controller, never arrive.
         if let Some(record) = self.applied(snapshot) {
             // What a rule of a sink names, the object has to say itself.
             let ruled =
@@ -137,6 +146,8 @@ impl<'a> Judge<'a> {
             let is_dated = !record.inputs.keys().any(ruled) || self.has_got_to(record, snapshot);
             return Some(applied.dated(is_dated));
         }
+        // A generation proves only what the object is done with. While it is at work, the output that it still
+        // shows is that of the generation before.
         let dated = self.is_observed(snapshot).then_some(snapshot);
         let dated = dated.and_then(|it| self.ours(it).or_else(|| self.held(it)));
         if let Some(record) = dated {
@@ -150,6 +161,8 @@ impl<'a> Judge<'a> {
             });
             return Some(observed.dated(true));
         }
+        // A rule proves values without a date: after A, B and A again it matches while the object has not even
+        // seen B. So it comes after the generation, which says when.
         if let Some(record) = self.matching(snapshot) {
             let matching = self.edges(record, |origin, input| {
                 self.same(input, snapshot)
@@ -157,6 +170,7 @@ impl<'a> Judge<'a> {
             });
             return Some(matching.dated(self.has_got_to(record, snapshot)));
         }
+        // From here on something is shown, and only what is handed on unchanged is proven.
         let record = self.likely(snapshot)?;
         let given = record.uid == snapshot.uid && self.is_of_template(record, snapshot);
         Some(self.edges(record, |_, input| {
@@ -171,6 +185,9 @@ impl<'a> Judge<'a> {
             let generation =
                 record.generation.is_some() && record.generation == snapshot.generation;
             let carried = snapshot.inputs_id.as_ref();
+            // An object that was deleted and made again starts at generation 1, so a generation without its uid
+            // belongs to anything. The id of the inputs is compared only if the object carries one: those that
+            // were stamped before it was written, or whose annotation somebody took away, have none.
             holds(Clause::Generation, generation)
                 && holds(Clause::Uid, record.uid == snapshot.uid)
                 && self.is_of_template(record, snapshot)
@@ -190,6 +207,9 @@ impl<'a> Judge<'a> {
     fn held(self, snapshot: &Snapshot) -> Option<&'a Record> {
         let last = self.of_object(snapshot).next_back()?;
         let since = last.generation? < snapshot.generation?;
+        // An apply of ours that was made and never written down (the process died in between) also makes a
+        // generation that no record has. Only the ids tell the two apart: whatever this generation was ever
+        // seen with has to be of the last apply.
         let carried = self.carried.iter().chain([&snapshot.inputs_id]).flatten();
         let mut carried = carried.chain(&snapshot.earlier);
         let known = self.is_of_template(last, snapshot) && carried.all(|id| *id == last.inputs_id);
@@ -217,6 +237,8 @@ impl<'a> Judge<'a> {
             (Applied::Object, None) => !self.is_foreign(snapshot) || snapshot.held == Some(true),
             (Applied::Output(_) | Applied::Object, _) => false,
         };
+        // Where the generation tells which apply this is, no other one may take its place that put an equal value
+        // there: its other inputs may be others.
         let ours = self.ours(snapshot);
         let mut applies = self.of_object(snapshot).rev();
         applies.find(|it| {
@@ -236,6 +258,8 @@ impl<'a> Judge<'a> {
     /// whatever its generation means, it has seen this one, is well, and shows all inputs of it that
     /// rules name.
     fn has_got_to(self, record: &Record, snapshot: &Snapshot) -> bool {
+        // What the object reports is taken even where it is not believed to speak about outputs: here the rule
+        // has proven the values, and all that is missing is that the object has looked at this apply at all.
         let reported = self.tracing.reported(snapshot);
         let seen = reported.is_some() && reported == snapshot.generation;
         let seen = seen && record.generation == snapshot.generation && snapshot.health.is_good();
@@ -254,6 +278,8 @@ impl<'a> Judge<'a> {
             let output = snapshot.output.as_ref();
             inputs.any(|input| output.is_some_and(|output| output.hands_on(input)))
         };
+        // From the best reason for a guess to the worst. A guess is never proof, but people see it, and a wait that
+        // accepts what is assumed counts it.
         let reported = self.vouched(snapshot);
         let of_reported = |it: &&Record| reported.is_some() && it.generation == reported;
         self.of_object(snapshot)
@@ -295,9 +321,11 @@ impl<'a> Judge<'a> {
             vouched
         };
         let heard = holds(Clause::Vouched, self.tracing.trust != Trust::Never);
+        // Two absences are no match: an object without a generation that reports none has said nothing.
         let equal = reported.is_some() && reported == snapshot.generation;
         let healthy = match snapshot.health {
             Health::True => true,
+            // Nothing was read: without a health rule an object is healthy whatever it is doing.
             Health::Presumed => self.clauses.is_dropped(Clause::HealthReads),
             Health::False | Health::Unknown => self.clauses.is_dropped(Clause::Healthy),
         };
@@ -313,7 +341,7 @@ impl<'a> Judge<'a> {
             && match snapshot.health {
                 Health::True => is_behind,
                 Health::False | Health::Unknown => true,
-                // It never says when it is done.
+                // It never says when it is done, so it would be at work for ever.
                 Health::Presumed => false,
             }
     }
@@ -356,6 +384,7 @@ impl<'a> Judge<'a> {
         prove: impl Fn(&Origin, &Artifact) -> Option<Evidence>,
     ) -> Judgement {
         let edge = |(origin, artifact): (&Origin, &Artifact)| {
+            // Whichever way proved it: `app:latest` equals itself, and may be another image by now.
             let lasting = self.clauses.holds(Clause::Mutable, !artifact.is_mutable());
             let evidence = prove(origin, artifact).filter(|_| lasting);
             let edge = Edge {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Artifact;
 
-/// How many values are remembered of each input.
+/// The most values that are remembered of each input.
 const MAX_VALUES: usize = 8;
 
 /// The values that inputs of the owner had before, by the names of the inputs, oldest first.

@@ -1,4 +1,4 @@
-//! What is it made of: the tree from an output down to its inputs, as RFC 0014 shows it.
+//! The tree from an output down to all that it is made of, as RFC 0014 shows it.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub struct MadeOf {
     /// Whether the value may stand for another content tomorrow.
     #[serde(skip)]
     pub mutable: bool,
-    /// What it is.
+    /// The kind of the artifact.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// The name of a param, the path of a field.
@@ -34,23 +34,32 @@ pub struct MadeOf {
     pub name: Option<String>,
     /// A revision, a reference, a value, or digest and preview.
     pub value: String,
-    /// Where a source is.
+    /// The address of a source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// How it is known that what stands above it is made from it.
+    /// The evidence that what stands above it is made from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     /// Whether it was only offered to what stands above it, which does not tell what it reads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub offered: bool,
-    /// Who emitted it unchanged, in path order; the owner first if the owner gave it.
+    /// The resources that emitted it unchanged, in path order; the owner first if the owner gave it.
     pub passed: Vec<String>,
-    /// What it is made of; nothing below what the owner gave.
+    /// The artifacts it is made of; none below what the owner gave.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<Self>,
     /// Whether what it is made of was left out, for the limit was reached.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+}
+
+/// A side of a stamped object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// The object itself.
+    Object,
+    /// The thing that runs below it, or as it.
+    WhatRuns,
 }
 
 impl State {
@@ -73,19 +82,21 @@ impl State {
 }
 
 impl State {
-    /// Returns what an apply made its object of, whatever has been applied since.
+    /// Returns what an apply made its object of, or what runs below it, whatever has been applied since. What was
+    /// changed in the metadata alone is in the object, and started nothing.
     pub(crate) fn applied(
         &self,
         resource: &str,
         record: &Record,
-        owner: &str,
-        limit: usize,
+        of: Of,
+        (owner, limit): (&str, usize),
     ) -> MadeOf {
         let current = self.current(resource);
         let current = current.filter(|it| it.record == record.number);
         let edge = |(origin, artifact): (&Origin, &Artifact)| {
             let known = current.and_then(|it| it.from.get(origin));
-            let doubtful = artifact.is_mutable() || record.contested.contains(origin);
+            let is_contested = record.contested.contains(origin);
+            let doubtful = artifact.is_mutable() || is_contested;
             let presumed = Edge {
                 artifact: artifact.clone(),
                 evidence: if doubtful {
@@ -95,7 +106,10 @@ impl State {
                 },
                 offered: record.offered.contains(origin),
             };
-            let known = known.filter(|edge| edge.artifact == *artifact);
+            let known = known.filter(|edge| {
+                let is_said = of == Of::Object || edge.evidence == Evidence::Rule;
+                edge.artifact == *artifact && (is_said || !is_contested)
+            });
             (origin.clone(), known.cloned().unwrap_or(presumed))
         };
         let made = Derivation {
@@ -126,12 +140,12 @@ struct Teller<'a> {
     depth: usize,
 }
 
-/// What hands an artifact on, from the resource that shows it back to where it came from.
+/// The resources that hand an artifact on, from the one that shows it back to where it came from.
 #[derive(Default)]
 struct Passage<'a> {
     given: bool,
     resources: BTreeSet<&'a str>,
-    /// How the artifact came to be at each of them.
+    /// The derivation of the artifact at each of them.
     made: Vec<&'a Derivation>,
 }
 

@@ -37,7 +37,7 @@ impl State {
 struct Shown<'a> {
     state: &'a State,
     upstream: &'a Origin,
-    /// What was found, by resource and output.
+    /// The values that were found, by resource and output.
     known: BTreeMap<Output, BTreeSet<ArtifactId>>,
 }
 

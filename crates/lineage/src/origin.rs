@@ -1,10 +1,10 @@
-//! Where an input of a resource comes from.
+//! The origin of an input of a resource.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where an input comes from: the owner, or the resource that produced it.
+/// The origin of an input: the owner, or the resource that produced it.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Origin {
@@ -42,7 +42,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why a text names no origin.
+/// A text names no origin.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no origin: `owner NAME` or `resource NAME` is expected")]
 pub struct NotAnOrigin(String);

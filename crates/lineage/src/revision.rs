@@ -30,8 +30,13 @@ fn branch_of(revision: &str) -> Option<&str> {
     is_qualified(revision).then_some(branch)
 }
 
-/// Returns the part of a revision after the last `:`.
-pub(crate) fn commit_of(revision: &str) -> &str {
+/// Tells whether two revisions are of one commit, whichever branch or tag led to it.
+pub fn is_same_commit(one: &str, other: &str) -> bool {
+    matches(commit_of(one), other)
+}
+
+/// Returns the commit that a revision names, which is its part after the last `:`.
+pub fn commit_of(revision: &str) -> &str {
     let parts = revision.rsplit_once(':');
     parts.map_or(revision, |(_, commit)| commit)
 }

@@ -1,4 +1,4 @@
-//! The last mile: does that run which a final resource says it made?
+//! Rollouts: does that run which a final resource says it made?
 //!
 //! [`Below`] collects what lies below a stamped object, a few bytes a pod, in any order; [`judge`]
 //! says how far it is. Rolled out means: the new revision is complete at the current generation, and
@@ -11,9 +11,12 @@
 
 mod below;
 mod carried;
+mod commit;
 mod config;
 mod controllers;
+mod delivered_by;
 mod delivery;
+mod delivery_state;
 mod fed;
 mod flux;
 mod images;
@@ -35,9 +38,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::below::Below;
-pub use self::config::{ConfigChange, ConfigLook, ConfigRecord, owns_content};
+pub use self::commit::judge_unwritten;
+pub use self::config::{ConfigChange, ConfigObservation, ConfigRecord, content, owns_content};
+pub use self::delivered_by::DeliveredBy;
 pub(crate) use self::delivery::without_user;
-pub use self::delivery::{Delivery, Files, is_same_repository, judge_delivered};
+pub use self::delivery::{
+    Delivery, Files, Followed, followers, is_same_repository, judge_delivered,
+};
+pub use self::delivery_state::DeliveryState;
 pub use self::fed::{Fed, FedBy, PodsBelow, judge_fed};
 pub use self::flux::{Reference, all_named};
 pub use self::judging::{ApiKind, judge, judge_across, kinds_below};
@@ -46,9 +54,8 @@ pub use self::owner_chain::{OwnerReference, Step, climb};
 pub use self::revision::{is_template_of, revision_name};
 pub use self::selected::{judge_selected, judge_selected_pods};
 pub use self::uses::ConfigKind;
-use crate::used::Used;
 
-/// How far the last mile of a final resource is, judged on one object at one generation.
+/// The progress of the rollout of a final resource, judged on one object at one generation.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rollout {
@@ -57,7 +64,7 @@ pub struct Rollout {
     /// The generation of the stamped object, where its kind has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<i64>,
-    /// How far it is.
+    /// The stage that it is at.
     pub stage: Stage,
     /// The stamped object, as the API names it.
     #[serde(skip_serializing_if = "ObjectName::is_empty")]
@@ -69,25 +76,6 @@ pub struct Rollout {
     /// whether that is still so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<DeliveredBy>,
-}
-
-/// A delivery as it was when a rollout was judged by it.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct DeliveredBy {
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// Its generation.
-    pub generation: i64,
-    /// The digest of its labels and annotations.
-    pub marks: String,
-    /// The blueprint and the templates that it was looked at with, with their generations.
-    pub used: Used,
-    /// The source that it was at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub revision: Option<String>,
 }
 
 /// The name of an object in a cluster.
@@ -117,28 +105,29 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// How far a last mile is.
+/// The stage of a rollout.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "name")]
 pub enum Stage {
-    /// There is no last mile: nothing below the object runs.
+    /// There is no rollout: nothing below the object runs.
     #[default]
     None,
-    /// There is no last mile yet, but there may be one soon: nothing follows what was made.
-    Unfollowed {
-        /// What should follow it.
+    /// There is no rollout yet, but there may be one soon: nothing follows what was made.
+    #[serde(alias = "unfollowed")]
+    NoFollower {
+        /// The reason: what should follow it.
         why: String,
     },
     /// Something old is still there, or something new is not there yet.
     Progressing {
-        /// What is missing.
+        /// The reason: what is missing.
         why: String,
     },
-    /// What runs is exactly what this generation asks for.
+    /// Exactly what this generation asks for runs, and nothing else.
     Done,
     /// It will not get there without a change.
     Failed {
-        /// Why, in the words of what failed.
+        /// The reason, in the words of what failed.
         reason: String,
     },
 }
@@ -146,20 +135,20 @@ pub enum Stage {
 impl Rollout {
     /// Tells whether it speaks about an object as it is since a generation.
     ///
-    /// What was judged on an older generation, or on another object, says nothing.
+    /// A judgement of an older generation, or of another object, says nothing.
     pub fn is_about(&self, uid: &str, generation: Option<i64>) -> bool {
         self.uid == uid && self.generation >= generation
     }
 }
 
 impl Stage {
-    /// Returns what can be said of two last miles together: one that failed tells most, then one
+    /// Returns what can be said of two rollouts together: one that failed tells most, then one
     /// that is not done.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let rank = |stage: &Self| match stage {
             Self::None => 0,
-            Self::Unfollowed { .. } => 1,
+            Self::NoFollower { .. } => 1,
             Self::Done => 2,
             Self::Progressing { .. } => 3,
             Self::Failed { .. } => 4,

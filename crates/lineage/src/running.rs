@@ -1,18 +1,18 @@
-//! What a running thing is made of: the revision that it is of, not the one that its owner wants.
+//! Running things, and what each is made of: the revision that it is of, not the one that its owner wants.
 //!
 //! A pod outlives the apply that it comes from. Which apply that was is only said where something
 //! proves it; otherwise the answer is that nobody knows.
 
 use crate::artifact::{Artifact, Kind};
-use crate::made_of::MadeOf;
-use crate::memory::Memory;
+use crate::made_of::{MadeOf, Of};
+use crate::owner_lineage::OwnerLineage;
+use crate::resource_history::ResourceHistory;
 use crate::rollout::Stage;
 use crate::stamp::{InputsId, Record};
-use crate::track::Track;
 
 /// A thing of the cluster, and the stamped object that controls it or that it is.
 ///
-/// Read the track first, then the thing, and the stamped object last: then a roll-out that was
+/// Read the lineage first, then the thing, and the stamped object last: then a roll-out that was
 /// complete before, of a generation that is still the same after, is one that the thing belongs to.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Sight {
@@ -22,13 +22,13 @@ pub struct Sight {
     pub generation: Option<i64>,
     /// The id of the inputs that the stamped object carries.
     pub inputs_id: Option<InputsId>,
-    /// Where the thing stands.
-    pub place: Place,
+    /// The level of the thing.
+    pub level: Level,
 }
 
-/// Where a thing stands.
+/// The level of a thing: the stamped object, or below it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub enum Place {
+pub enum Level {
     /// It is the stamped object, which is as it was applied.
     #[default]
     Stamped,
@@ -46,20 +46,20 @@ pub enum Place {
     },
 }
 
-/// What is known of a running thing.
+/// A running thing, and what it is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Running {
     /// The resource whose object controls it.
     pub resource: String,
-    /// Which revision it is of.
+    /// The revision that it is of.
     pub revision: Revision,
-    /// What that revision is made of, if it is known.
+    /// The artifacts that revision is made of, if they are known.
     pub made: Option<MadeOf>,
-    /// How far the newest revision is, if somebody looked.
+    /// The stage of the newest revision, if somebody looked.
     pub rollout: Option<Stage>,
 }
 
-/// Which revision a thing is of.
+/// The revision that a thing is of.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Revision {
     /// The one that was applied last.
@@ -68,26 +68,30 @@ pub enum Revision {
     Older,
     /// Nothing proves which.
     Unknown {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-impl Track {
+impl OwnerLineage {
     /// Says what a running thing is made of; `None` if its stamped object is none of this owner.
     ///
     /// `owner` is the owner's word (`workload` or `deliverable`); at most `limit` artifacts are told.
     pub fn running(&self, sight: &Sight, owner: &str, limit: usize) -> Option<Running> {
-        let (resource, memory) = self.state.whose(&sight.uid)?;
-        let (revision, made) = match self.apply_of(resource, memory, sight) {
+        let (resource, history) = self.state.whose(&sight.uid)?;
+        let (revision, made) = match self.apply_of(resource, history, sight) {
             Ok(record) => {
-                let is_last = memory.last_apply() == Some(record);
+                let is_last = history.last_apply() == Some(record);
                 let revision = if is_last {
                     Revision::Current
                 } else {
                     Revision::Older
                 };
-                let made = self.state.applied(resource, record, owner, limit);
+                let of = match sight.level {
+                    Level::Stamped => Of::Object,
+                    Level::Runs | Level::Below { .. } => Of::WhatRuns,
+                };
+                let made = self.state.applied(resource, record, of, (owner, limit));
                 (revision, Some(made))
             }
             Err(why) => (Revision::Unknown { why }, None),
@@ -106,27 +110,27 @@ impl Track {
     fn apply_of<'a>(
         &self,
         resource: &str,
-        memory: &'a Memory,
+        history: &'a ResourceHistory,
         sight: &Sight,
     ) -> Result<&'a Record, String> {
-        match &sight.place {
-            Place::Stamped => last_apply(memory, sight)
-                .map_or_else(|| remembered(memory, sight, sight.inputs_id.as_ref()), Ok),
-            Place::Below {
+        match &sight.level {
+            Level::Stamped => last_apply(history, sight)
+                .map_or_else(|| remembered(history, sight, sight.inputs_id.as_ref()), Ok),
+            Level::Below {
                 inputs_id,
                 is_newest,
                 images,
             } => {
-                let last = last_apply(memory, sight);
+                let last = last_apply(history, sight);
                 let last = last.filter(|it| *is_newest && it.generation == sight.generation);
                 let found = match (last, inputs_id) {
                     (Some(last), _) => Ok(last),
-                    (None, Some(id)) => remembered(memory, sight, Some(id)),
-                    (None, None) => return self.applied_alone(resource, memory, sight),
+                    (None, Some(id)) => remembered(history, sight, Some(id)),
+                    (None, None) => return self.applied_alone(resource, history, sight),
                 };
                 found.and_then(|it| fitting(it, images))
             }
-            Place::Runs => self.applied_alone(resource, memory, sight),
+            Level::Runs => self.applied_alone(resource, history, sight),
         }
     }
 
@@ -134,11 +138,11 @@ impl Track {
     fn applied_alone<'a>(
         &self,
         resource: &str,
-        memory: &'a Memory,
+        history: &'a ResourceHistory,
         sight: &Sight,
     ) -> Result<&'a Record, String> {
-        last_apply(memory, sight)
-            .filter(|it| self.has_rolled_out(resource, it, sight) || is_only(memory, it))
+        last_apply(history, sight)
+            .filter(|it| self.has_rolled_out(resource, it, sight) || is_only(history, it))
             .ok_or_else(|| self.why_unknown(resource))
     }
 
@@ -160,7 +164,7 @@ impl Track {
                 format!("`{resource}` could not be rolled out ({reason})")
             }
             Some(Stage::Done) => format!("`{resource}` has just been changed"),
-            Some(Stage::None | Stage::Unfollowed { .. }) | None => {
+            Some(Stage::None | Stage::NoFollower { .. }) | None => {
                 format!("nobody has seen what runs below the object of `{resource}`")
             }
         };
@@ -171,22 +175,22 @@ impl Track {
 }
 
 /// Returns the last apply if it is the one that the stamped object carries.
-fn last_apply<'a>(memory: &'a Memory, sight: &Sight) -> Option<&'a Record> {
-    let last = memory.last_apply().filter(|it| it.uid == sight.uid);
+fn last_apply<'a>(history: &'a ResourceHistory, sight: &Sight) -> Option<&'a Record> {
+    let last = history.last_apply().filter(|it| it.uid == sight.uid);
     last.filter(|it| Some(&it.inputs_id) == sight.inputs_id.as_ref())
 }
 
 /// Returns the apply of these inputs. Of several the last one counts, if all of them rendered the same:
 /// whoever rolls back has again what there was.
 fn remembered<'a>(
-    memory: &'a Memory,
+    history: &'a ResourceHistory,
     sight: &Sight,
     inputs_id: Option<&InputsId>,
 ) -> Result<&'a Record, String> {
     let Some(id) = inputs_id else {
         return Err("it does not carry the id of its inputs: somebody else has written it".into());
     };
-    let applies = memory.applies_to(&sight.uid);
+    let applies = history.applies_to(&sight.uid);
     let mut applies = applies.filter(|it| it.inputs_id == *id);
     let first = applies.next();
     let first = first.ok_or("the apply that it comes from is no longer remembered")?;
@@ -212,6 +216,6 @@ fn fitting<'a>(record: &'a Record, images: &[String]) -> Result<&'a Record, Stri
 }
 
 /// Tells whether an object has never been anything else than what an apply made it.
-fn is_only(memory: &Memory, applied: &Record) -> bool {
-    applied.generation == Some(1) && memory.applies_to(&applied.uid).count() == 1
+fn is_only(history: &ResourceHistory, applied: &Record) -> bool {
+    applied.generation == Some(1) && history.applies_to(&applied.uid).count() == 1
 }

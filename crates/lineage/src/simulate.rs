@@ -1,4 +1,4 @@
-//! What Pathline would conclude from a history, for template authors and for tests.
+//! Simulates what Pathline would conclude from a history, for template authors and for tests.
 //!
 //! ```
 //! use serde_json::json;
@@ -28,16 +28,16 @@ use serde_json::Value;
 pub use self::reader::Invalid;
 use crate::evidence::Evidence;
 
-/// What is known after the last step.
+/// The conclusions after the last step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// What each resource makes, in declared order.
+    /// The output of each resource, in declared order.
     pub outputs: Vec<Output>,
     /// The inputs that the owner has, by name.
     pub inputs: Vec<Input>,
 }
 
-/// What a resource makes.
+/// The output of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Output {
     /// The resource.
@@ -46,22 +46,22 @@ pub struct Output {
     pub name: String,
     /// The output.
     pub value: Value,
-    /// What it was made from directly, by name.
-    pub from: Vec<From>,
+    /// The inputs that it was made from directly, by name.
+    pub from: Vec<DirectInput>,
 }
 
 /// One direct input of an output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct From {
+pub struct DirectInput {
     /// The owner's input, or the resource that produced it.
     pub name: String,
     /// The value.
     pub value: Value,
-    /// How that is known.
+    /// The evidence for that.
     pub evidence: Evidence,
 }
 
-/// How far an input of the owner has come.
+/// The progress of an input of the owner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Input {
     /// The name.

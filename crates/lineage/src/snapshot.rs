@@ -1,4 +1,4 @@
-//! What was seen: one object at one moment.
+//! Snapshots: one object at one moment.
 
 use std::collections::BTreeSet;
 
@@ -22,14 +22,14 @@ pub struct Snapshot {
     pub observed: Option<i64>,
     /// The generation that the condition read for health carries.
     pub condition_observed: Option<i64>,
-    /// What the template's health rule says.
+    /// The health, by the template's rule.
     pub health: Health,
     /// Whether every field that was applied holds the applied value; `None` if nobody looked.
     pub held: Option<bool>,
     /// The inputs whose correlation rules hold between the last apply and this state; `None` if
     /// nobody compared the two.
     pub matched: Option<BTreeSet<Origin>>,
-    /// Why the object will get no further until somebody changes something, in its own words: its
+    /// The reason why the object will get no further until somebody changes something, in its own words: its
     /// kind says so, or a rule of its template does. Health that is not True says no such thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
@@ -39,13 +39,13 @@ pub struct Snapshot {
     /// those applies can still know that there were others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<InputsId>,
-    /// What is at the template's output paths.
+    /// The content at the template's output paths.
     pub output: Option<Artifact>,
     /// When it was seen.
     pub time: Timestamp,
 }
 
-/// What a health rule says of a state.
+/// The health of a state, by a health rule.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {

@@ -1,4 +1,4 @@
-//! What was applied: one input set, rendered and written as one generation of one object.
+//! Applies: one input set, rendered and written as one generation of one object.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::artifact::{Artifact, ArtifactId};
 use crate::origin::Origin;
 
-/// What an object was made from, each input by where it comes from.
+/// The inputs that an object was made from, each by where it comes from.
 pub type Inputs = BTreeMap<Origin, Artifact>;
 
 /// A template, as it was when it was used.
@@ -24,7 +24,7 @@ pub struct Template {
 /// One apply of a rendered template.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Stamp {
-    /// What was rendered.
+    /// The template that was rendered.
     pub template: Template,
     /// The uid of the object, as the API server answered.
     pub uid: String,
@@ -35,7 +35,7 @@ pub struct Stamp {
     /// The inputs that were offered to a template that does not tell which of them it reads.
     #[serde(default)]
     pub offered: BTreeSet<Origin>,
-    /// What the output path holds in that which was applied, where it lies in there.
+    /// The content at the output path in that which was applied, where it lies in there.
     pub applied: Applied,
     /// The digest of the rendered object without the annotation that names the inputs, if known.
     pub rendered: Option<String>,
@@ -43,7 +43,7 @@ pub struct Stamp {
     pub time: Timestamp,
 }
 
-/// What the output path holds in that which was applied.
+/// The content at the output path in that which was applied.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Applied {
@@ -83,10 +83,10 @@ impl InputsId {
     }
 }
 
-/// How many earlier applies to a generation are told from applies that were forgotten.
+/// The most earlier applies to a generation that are told from applies that were forgotten.
 const EARLIER: usize = 16;
 
-/// What is remembered of the applies that led to one generation of one object.
+/// The record of the applies that led to one generation of one object.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Record {
     /// Grows with every apply to the resource.

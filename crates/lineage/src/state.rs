@@ -1,4 +1,4 @@
-//! What is known of one owner: fed with what was stamped and seen, asked what things are made of.
+//! The state of one owner: fed with what was stamped and seen, asked what things are made of.
 
 mod retention;
 
@@ -12,13 +12,13 @@ use crate::chain::Chain;
 use crate::clauses::Clauses;
 use crate::derivation::Derivation;
 use crate::former::Former;
-use crate::memory::Memory;
 use crate::origin::Origin;
+use crate::resource_history::ResourceHistory;
 use crate::snapshot::Snapshot;
 use crate::stamp::{Inputs, Stamp};
 use crate::written::Written;
 
-/// What is known of one owner.
+/// The state of one owner: its path, its inputs, and the history of each resource.
 ///
 /// Feed it in the order in which things happen: [`State::seen`] whenever an object was read, also
 /// right before an apply, and [`State::stamped`] with the answer to the apply. It is bounded by the size of the chain, not by
@@ -29,7 +29,8 @@ pub struct State {
     owner: BTreeMap<String, Artifact>,
     #[serde(default)]
     former: Former,
-    memories: BTreeMap<String, Memory>,
+    #[serde(alias = "memories")]
+    histories: BTreeMap<String, ResourceHistory>,
     #[serde(skip)]
     clauses: Clauses,
 }
@@ -52,7 +53,7 @@ impl State {
     pub fn follow(&mut self, chain: Chain) {
         self.chain = chain;
         let chain = &self.chain;
-        self.memories.retain(|name, _| chain.get(name).is_some());
+        self.histories.retain(|name, _| chain.get(name).is_some());
     }
 
     /// Takes the inputs the owner has now, by their names.
@@ -72,7 +73,7 @@ impl State {
 
     /// Remembers an apply of a resource's object.
     pub fn stamped(&mut self, resource: &str, stamp: Stamp) -> Result<(), NotOnPath> {
-        self.memory(resource)?.stamped(stamp);
+        self.history_mut(resource)?.stamped(stamp);
         Ok(())
     }
 
@@ -86,8 +87,10 @@ impl State {
         let clauses = self.clauses;
         let declared = self.chain.get(resource).cloned();
         let declared = declared.ok_or_else(|| NotOnPath(resource.to_owned()))?;
-        let changed = self.memory(resource)?.seen(&declared, snapshot, clauses);
-        Ok(self.told(resource, changed))
+        let changed = self
+            .history_mut(resource)?
+            .seen(&declared, snapshot, clauses);
+        Ok(self.news_of(resource, changed))
     }
 
     /// Hands an input of a resource on as its output: the chosen option passes it through.
@@ -102,9 +105,9 @@ impl State {
     ) -> Result<Option<&Derivation>, NotOnPath> {
         let declared = self.chain.get(resource).cloned();
         let declared = declared.ok_or_else(|| NotOnPath(resource.to_owned()))?;
-        let memory = self.memory(resource)?;
-        let changed = memory.passed_through(&declared, passed, inputs, time);
-        Ok(self.told(resource, changed))
+        let history = self.history_mut(resource)?;
+        let changed = history.passed_through(&declared, passed, inputs, time);
+        Ok(self.news_of(resource, changed))
     }
 
     /// Takes note of the commit that a resource's object wrote, after the snapshot that shows it was
@@ -115,21 +118,21 @@ impl State {
         commit: &Written,
         time: Timestamp,
     ) -> Result<Option<&Derivation>, NotOnPath> {
-        let changed = self.memory(resource)?.wrote(commit, time);
-        Ok(self.told(resource, changed))
+        let changed = self.history_mut(resource)?.wrote(commit, time);
+        Ok(self.news_of(resource, changed))
     }
 
     /// Takes note that an object is gone; tells whether it was a current one.
     pub fn gone(&mut self, resource: &str, uid: &str) -> bool {
-        self.memories
+        self.histories
             .get_mut(resource)
-            .is_some_and(|memory| memory.gone(uid))
+            .is_some_and(|history| history.gone(uid))
     }
 
     /// Takes note that a resource has no object any more, whichever it was: nothing is made now.
     pub fn lose(&mut self, resource: &str) {
-        if let Some(memory) = self.memories.get_mut(resource) {
-            memory.lose();
+        if let Some(history) = self.histories.get_mut(resource) {
+            history.lose();
         }
     }
 
@@ -142,23 +145,25 @@ impl State {
     /// each set of inputs has an object of its own.
     pub fn looked_at(&self, resource: &str) -> Option<(&str, Option<i64>)> {
         let declared = self.chain.get(resource)?;
-        let memory = self.recollect(resource)?;
-        memory.looked_at().filter(|_| !declared.tracing.immutable)
+        let history = self.history_of(resource)?;
+        history.looked_at().filter(|_| !declared.tracing.immutable)
     }
 
     /// Takes note that there were applies that nobody remembers: what is made now counts as history
     /// until it is proven anew.
     pub fn missed(&mut self) {
-        self.memories.values_mut().for_each(Memory::missed);
+        self.histories
+            .values_mut()
+            .for_each(ResourceHistory::missed);
     }
 
     /// Tells whether two know the same, whenever each of them looked last: one of them need not be
     /// written down if the other is.
     pub fn concludes_the_same(&self, other: &Self) -> bool {
-        let mut pairs = self.memories.iter().zip(&other.memories);
+        let mut pairs = self.histories.iter().zip(&other.histories);
         self.chain == other.chain
             && (&self.owner, &self.former) == (&other.owner, &other.former)
-            && self.memories.len() == other.memories.len()
+            && self.histories.len() == other.histories.len()
             && pairs.all(|(one, two)| one.0 == two.0 && one.1.concludes_the_same(two.1))
             && self.promises_the_same(other)
     }
@@ -175,56 +180,52 @@ impl State {
 
     /// Returns how that came to be which a resource makes now.
     pub fn current(&self, resource: &str) -> Option<&Derivation> {
-        self.memories.get(resource)?.current()
+        self.histories.get(resource)?.current()
     }
 
     /// Returns how an output of a resource came to be last, if it is made now or still in use.
     pub fn derivation(&self, resource: &str, output: ArtifactId) -> Option<&Derivation> {
-        self.memories.get(resource)?.derivation(output)
+        self.histories.get(resource)?.derivation(output)
     }
 
     /// Returns the resource whose object this is, or was, and what is remembered of it.
-    pub(crate) fn whose(&self, uid: &str) -> Option<(&str, &Memory)> {
-        let mut memories = self.memories.iter();
-        let found = memories.find(|(_, memory)| memory.knows(uid))?;
+    pub(crate) fn whose(&self, uid: &str) -> Option<(&str, &ResourceHistory)> {
+        let mut histories = self.histories.iter();
+        let found = histories.find(|(_, history)| history.knows(uid))?;
         Some((found.0, found.1))
     }
 
     /// Returns the inputs of the applies of a resource since the one that what it makes now is of.
     pub(crate) fn since_current(&self, resource: &str) -> impl Iterator<Item = &Inputs> {
-        let memory = self.memories.get(resource).into_iter();
-        memory.flat_map(Memory::since_current)
+        let history = self.histories.get(resource).into_iter();
+        history.flat_map(ResourceHistory::since_current)
     }
 
-    pub(crate) fn recollect(&self, resource: &str) -> Option<&Memory> {
-        self.memories.get(resource)
+    pub(crate) fn history_of(&self, resource: &str) -> Option<&ResourceHistory> {
+        self.histories.get(resource)
     }
 
     pub(crate) fn clauses(&self) -> Clauses {
         self.clauses
     }
 
-    /// Asks one clause less.
-    #[cfg(test)]
-    pub(crate) fn dropping(self, dropped: Option<crate::clauses::Clause>) -> Self {
-        Self {
-            clauses: Clauses { dropped },
-            ..self
-        }
+    #[cfg(feature = "clauses")]
+    pub(crate) fn clauses_mut(&mut self) -> &mut Clauses {
+        &mut self.clauses
     }
 
-    fn memory(&mut self, resource: &str) -> Result<&mut Memory, NotOnPath> {
+    fn history_mut(&mut self, resource: &str) -> Result<&mut ResourceHistory, NotOnPath> {
         if self.chain.get(resource).is_none() {
             return Err(NotOnPath(resource.to_owned()));
         }
-        Ok(self.memories.entry(resource.to_owned()).or_default())
+        Ok(self.histories.entry(resource.to_owned()).or_default())
     }
 
-    fn told(&mut self, resource: &str, changed: bool) -> Option<&Derivation> {
+    fn news_of(&mut self, resource: &str, changed: bool) -> Option<&Derivation> {
         if !changed {
             return None;
         }
-        retention::forget_unused(&self.chain, &mut self.memories);
-        self.memories.get(resource)?.current()
+        retention::forget_unused(&self.chain, &mut self.histories);
+        self.histories.get(resource)?.current()
     }
 }

@@ -1,4 +1,4 @@
-//! How outputs of an object can be traced to the inputs it was stamped with.
+//! Ways to trace outputs of an object to the inputs it was stamped with.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::origin::Origin;
 use crate::snapshot::Snapshot;
 
-/// What a template, and the kind it stamps, say about tracing.
+/// The declarations of a template, and of the kind it stamps, about tracing.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Tracing {
     /// Every change of inputs makes a new object (lifecycle `immutable` or `tekton`, or a Runnable).
     #[serde(default)]
     pub immutable: bool,
-    /// Which observed generation is believed.
+    /// The observed generation that is believed.
     #[serde(default)]
     pub trust: Trust,
     /// The inputs that the template's correlation rules name.
@@ -32,7 +32,7 @@ impl Tracing {
     }
 }
 
-/// Which observed generation is believed to speak about outputs.
+/// The observed generation that is believed to speak about outputs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {

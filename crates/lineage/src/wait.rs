@@ -1,36 +1,41 @@
 //! Has it arrived, does it run, or can that not happen any more?
 //!
-//! Somebody names what they wait for as [`Wish`]es; [`judge`] looks at one [`Track`] and says whether
-//! all of them are true in that one state. A [`Waiter`] looks at one track after the other and also
+//! Somebody names what they wait for as [`WaitFor`]es; [`judge`] looks at one [`OwnerLineage`] and says whether
+//! all of them are true in that one state. A [`Waiter`] looks at one lineage after the other and also
 //! notices what was there and has been replaced.
 //!
-//! Read on in this order: `wish` (what can be asked), `asked` (what that means on a path), `judging`
-//! (the rules), `verdict` (the answers, and what they tell people).
+//! Read on in this order: `wait_for` (what can be asked), `asked` (what that means on a path), `judging`
+//! (the rules), `verdict` (the answers, and what they tell people), `observed` and [`confirmation`] (what has to be
+//! read before an answer is given).
 
 mod applied;
 mod asked;
+pub mod confirmation;
 mod contradiction;
 mod judging;
+mod observed;
 mod settled;
 mod stamping;
 mod verdict;
+mod wait_for;
 mod way;
-mod wish;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::applied::{Applied, NotASetting, Setting};
+pub use self::confirmation::Confirmation;
 pub use self::contradiction::check;
-pub use self::verdict::{AtWork, Mend, Never, Position, Verdict};
-pub use self::wish::{NotAWish, Wish};
+pub use self::observed::{AwaitedMetadata, set_again};
+pub use self::verdict::{AtWork, Impossible, MissingProof, Progress, Verdict};
+pub use self::wait_for::{ParseWaitForError, WaitFor};
 
 use self::asked::Asked;
 use self::judging::Judging;
 use crate::artifact::Kind;
 use crate::clauses::Clause;
-use crate::track::Track;
+use crate::owner_lineage::OwnerLineage;
 
-/// What is enough for an answer.
+/// Conditions of an answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
@@ -43,33 +48,33 @@ pub struct Options {
     pub since_generation: Option<i64>,
 }
 
-/// Waits for wishes, over one track after the other.
+/// Waits for several things, over one lineage after the other.
 #[derive(Clone, Debug)]
 pub struct Waiter {
-    wishes: Vec<Wish>,
+    awaited: Vec<WaitFor>,
     options: Options,
-    /// Which of the wishes something on the path carried at an earlier look.
+    /// The things waited for that something on the path carried at an earlier look.
     carried: Vec<bool>,
-    /// What an apply has changed that is waited for, too.
+    /// Changes of an apply that are waited for, too.
     applied: Option<Applied>,
     /// Whether every resource has to be stamped.
     stamped: bool,
 }
 
-/// Judges wishes on one state.
+/// Judges what is waited for on one state.
 ///
 /// A revision that a branch has not brought yet is waited for: only a [`Waiter`] can tell it from
 /// one that was replaced.
-pub fn judge(track: &Track, wishes: &[Wish], options: Options) -> Verdict {
-    Waiter::new(wishes.to_vec(), options).look(track)
+pub fn judge(lineage: &OwnerLineage, awaited: &[WaitFor], options: Options) -> Verdict {
+    Waiter::new(awaited.to_vec(), options).judge(lineage)
 }
 
 impl Waiter {
     /// Begins to wait.
-    pub fn new(wishes: Vec<Wish>, options: Options) -> Self {
+    pub fn new(awaited: Vec<WaitFor>, options: Options) -> Self {
         Self {
-            carried: vec![false; wishes.len()],
-            wishes,
+            carried: vec![false; awaited.len()],
+            awaited,
             options,
             applied: None,
             stamped: false,
@@ -92,10 +97,10 @@ impl Waiter {
 
     /// Tells whether only the owner itself can say if what an apply removed is still not there: the
     /// generation that the apply made was never looked at.
-    pub fn is_unsure_of_removed(&self, track: &Track) -> bool {
+    pub fn is_unsure_of_removed(&self, lineage: &OwnerLineage) -> bool {
         let since = self.options.since_generation;
         let applied = self.applied.as_ref();
-        applied.is_some_and(|it| it.is_unsure(track, since))
+        applied.is_some_and(|it| it.is_unsure(lineage, since))
     }
 
     /// Goes on from what an earlier one had learned, by its [`Waiter::carried`].
@@ -107,72 +112,78 @@ impl Waiter {
         self
     }
 
-    /// Tells for each wish whether something on the path has carried it since the waiting began: one
+    /// Tells for each thing that is waited for whether something on the path has carried it since the waiting began: one
     /// that is gone since is superseded, and not still to come.
     pub fn carried(&self) -> &[bool] {
         &self.carried
     }
 
-    /// Looks at what is known now.
-    pub fn look(&mut self, track: &Track) -> Verdict {
-        if let Some(early) = self.is_early(track) {
+    /// Judges what is waited for by what is known now.
+    pub fn judge(&mut self, lineage: &OwnerLineage) -> Verdict {
+        if let Some(early) = self.is_early(lineage) {
             return early;
         }
-        if let Some(never) = contradiction::on_path(&self.wishes, &track.state) {
-            return Verdict::Never(never);
+        if let Some(impossible) = contradiction::on_path(&self.awaited, &lineage.state) {
+            return Verdict::Impossible(impossible);
         }
         let mut verdict = Verdict::Holds(Vec::new());
-        for (wish, carried) in self.wishes.iter().zip(&mut self.carried) {
-            let asked = Asked::of(wish, track);
+        for (wait_for, carried) in self.awaited.iter().zip(&mut self.carried) {
+            let asked = Asked::of(wait_for, lineage);
             let judging = Judging {
-                track,
+                lineage,
                 options: self.options,
                 was_carried: *carried,
             };
-            *carried |= asked.is_carried(track);
-            verdict = verdict.and(judging.judge(wish, &asked));
+            *carried |= asked.is_carried(lineage);
+            verdict = verdict.and(judging.judge(wait_for, &asked));
         }
         if let Some(applied) = &mut self.applied {
-            verdict = verdict.and(applied.look(track, self.options));
+            verdict = verdict.and(applied.judge(lineage, self.options));
         }
         if self.stamped {
-            verdict = stamping::judge(track).and(verdict);
+            verdict = stamping::judge(lineage).and(verdict);
         }
         verdict
     }
 
     /// Returns what people should know about what they wait for.
-    pub fn notes(&self, track: &Track) -> Vec<String> {
-        let current = self.wishes.contains(&Wish::Current);
+    pub fn notes(&self, lineage: &OwnerLineage) -> Vec<String> {
+        let current = self.awaited.contains(&WaitFor::Current);
         let applied = self.applied.as_ref();
-        let names_source = self.wishes.iter().any(|it| matches!(it, Wish::Source(_)));
-        let finders = track.state.finders(Kind::Source);
-        let follows = (current || applied.is_some()) && !names_source && !finders.is_empty();
+        let names_source = self
+            .awaited
+            .iter()
+            .any(|it| matches!(it, WaitFor::Source(_)));
+        let entry_points = lineage.state.entry_points(Kind::Source);
+        let follows = (current || applied.is_some()) && !names_source && !entry_points.is_empty();
         let moving = follows.then(|| {
-            let finders = finders.join(", ");
-            format!("the source is not fixed (`{finders}` finds its revision): `current` does not wait for a commit; add --for source=REV to wait for one")
+            let entry_points = entry_points.join(", ");
+            format!("the source is not fixed (`{entry_points}` finds its revision): `current` does not wait for a commit; add --for source=REV to wait for one")
         });
-        let unused = track.inputs().into_iter().filter(|it| current && it.unused);
+        let unused = lineage
+            .inputs()
+            .into_iter()
+            .filter(|it| current && it.unused);
         let unused = unused.map(|it| {
             format!(
                 "nothing on the path reads {}: it is not waited for",
                 it.name
             )
         });
-        let idle = applied.map(|it| it.notes(track)).unwrap_or_default();
+        let idle = applied.map(|it| it.notes(lineage)).unwrap_or_default();
         moving.into_iter().chain(unused).chain(idle).collect()
     }
 
-    fn is_early(&self, track: &Track) -> Option<Verdict> {
+    fn is_early(&self, lineage: &OwnerLineage) -> Option<Verdict> {
         let since = self.options.since_generation?;
-        let looked = track.generation >= since;
-        let looked = track.state.clauses().holds(Clause::Since, looked);
+        let looked = lineage.generation >= since;
+        let looked = lineage.state.clauses().holds(Clause::Since, looked);
         (!looked).then(|| {
-            let said = format!("generation {since} of the owner has not been looked at yet");
-            let wait = |wish: &Wish| Position::unknown(wish, said.clone());
-            let applied = self.applied.as_ref().map(Applied::wishes);
+            let said = format!("generation {since} of the owner has not been observed yet");
+            let wait = |wait_for: &WaitFor| Progress::unknown(wait_for, said.clone());
+            let applied = self.applied.as_ref().map(Applied::awaited);
             let applied = applied.unwrap_or_default();
-            let all = self.wishes.iter().chain(&applied);
+            let all = self.awaited.iter().chain(&applied);
             Verdict::Waiting(all.map(wait).collect())
         })
     }

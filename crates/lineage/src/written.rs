@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::artifact::Artifact;
+use crate::kinds::{self, GroupKind};
 use crate::rollout::without_user;
 
 /// The commit that carries what a `GitCommit` asks for at its generation.
@@ -25,13 +26,14 @@ impl Written {
     /// that the commit of its very generation has been written.
     pub fn read(object: &Value) -> Option<Self> {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-        let is_ours = text("/apiVersion")?.starts_with("pathline.dev/");
+        let (group, _) = text("/apiVersion")?.split_once('/')?;
+        let is_ours = GroupKind::new(group, text("/kind")?) == kinds::GIT_COMMIT;
         let generation = object.pointer("/metadata/generation")?.as_i64();
         let observed = object.pointer("/status/observedGeneration")?.as_i64();
         let conditions = object.pointer("/status/conditions")?.as_array()?;
         let is_ready = |it: &Value| it["type"] == "Ready" && it["status"] == "True";
         let is_written = observed == generation && conditions.iter().any(is_ready);
-        if !is_ours || text("/kind")? != "GitCommit" || !is_written {
+        if !is_ours || !is_written {
             return None;
         }
         let files = object.pointer("/spec/files")?.as_object()?;
@@ -113,6 +115,7 @@ mod tests {
                 reads: ["param:debug".to_owned()].into(),
                 tracing: Tracing::default(),
                 emits: false,
+                makes: None,
             };
             let chain = Chain::new(vec![resource]).unwrap();
             Self {

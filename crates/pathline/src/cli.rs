@@ -1,4 +1,4 @@
-//! What can be typed. Nothing here decides anything: see [`crate::settings`].
+//! The command line: commands and their arguments. What they mean together is decided in [`crate::cli::settings`].
 
 mod address;
 mod apply;
@@ -9,9 +9,12 @@ mod ledger;
 mod lineage;
 mod read;
 mod server;
+pub(crate) mod settings;
 mod subject;
 mod template;
+mod timeout;
 mod token;
+mod tracker;
 mod wait;
 
 use std::path::PathBuf;
@@ -21,8 +24,8 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use jiff::SignedDuration;
 
-use crate::admission::Mode;
-use crate::output::Format;
+use crate::terminal::output::Format;
+use crate::wiring::admission::Mode;
 
 pub(crate) use self::address::Address;
 pub(crate) use self::apply::ApplyObjectsArgs;
@@ -35,12 +38,13 @@ pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArg
 pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::read::read;
-pub(crate) use self::server::{Secret, ServerArgs, ServerUrl};
-pub(crate) use self::subject::{ObjectName, OwnerName, Sought, Subject};
+pub(crate) use self::server::ServerArgs;
+pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 pub(crate) use self::token::{
     CreateTokenArgs, ListTokensArgs, RevokeTokenArgs, TokenArgs, TokenCommand,
 };
+pub(crate) use self::tracker::{LabelArgs, SimulateCasesArgs, TrackerArgs, TrackerCommand};
 pub(crate) use self::wait::WaitArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -125,7 +129,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// How much to log. Logs always go to stderr (those of the demo to a file).
+/// Arguments of the log. Logs always go to stderr (those of the demo to a file).
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Logging")]
 pub(crate) struct LogArgs {
@@ -225,6 +229,13 @@ pub(crate) enum Command {
     #[command(after_help = lineage::EXAMPLES)]
     Lineage(LineageArgs),
 
+    /// Try the rules by which applications are tracked
+    ///
+    /// A tracker watches an application's configuration in a repository and its image in a registry, and forms a release
+    /// when both are ready. These commands need no Pathline that runs.
+    #[command(after_help = tracker::EXAMPLES)]
+    Tracker(TrackerArgs),
+
     /// Make, list and revoke tokens, by which a running Pathline knows who asks
     ///
     /// Everything that is asked over REST needs a token. The first one is made by `up` and by `controller`, and kept in
@@ -244,7 +255,7 @@ pub(crate) enum Command {
 /// Arguments of `up`.
 #[derive(Args, Debug)]
 pub(crate) struct UpArgs {
-    /// Where everything is kept [default: .pathline]
+    /// The directory in which everything is kept [default: .pathline]
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data_dir: Option<PathBuf>,
 
@@ -273,7 +284,7 @@ pub(crate) struct UpArgs {
     #[command(flatten)]
     pub(crate) ledger: LedgerArgs,
 
-    /// What becomes of blueprints and templates that break a rule [default: enforce]
+    /// The treatment of blueprints and templates that break a rule [default: enforce]
     #[arg(
         long,
         env = "PATHLINE_ADMISSION",
@@ -294,7 +305,7 @@ pub(crate) struct UpArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Where the programs are that Pathline runs; for every command that reconciles.
+/// Arguments that locate the programs which Pathline runs; for every command that reconciles.
 #[derive(Args, Debug)]
 pub(crate) struct ProgramArgs {
     /// The ytt program, for templates that are written for it [default: the one on the PATH]
@@ -314,7 +325,7 @@ pub(crate) struct DemoArgs {
     pub(crate) dir: Option<PathBuf>,
 
     /// Give up if the two commits have not arrived after this time
-    #[arg(long, value_name = "TIME", default_value = "3m")]
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = timeout::parse)]
     pub(crate) timeout: SignedDuration,
 
     #[command(flatten)]
@@ -348,10 +359,10 @@ pub(crate) struct ManArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// How to print data; for every command that prints some.
+/// Arguments of the output format; for every command that prints some.
 #[derive(Args, Debug)]
 pub(crate) struct OutputArgs {
-    /// How to print the result; with `json`, stdout holds nothing but JSON
+    /// The format of the result; with `json`, stdout holds nothing but JSON
     #[arg(
         short = 'o',
         long = "output",

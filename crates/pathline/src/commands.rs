@@ -12,14 +12,15 @@ mod man;
 mod site;
 mod template;
 mod token;
+mod tracker;
 mod up;
 pub(crate) mod wait;
 
 use crate::cli::{Cli, Command};
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
 
 /// Runs the command that was typed.
-pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
+pub(crate) async fn run(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Up(args) => up::run(&args, &cli.log).await,
         Command::Controller(args) => controller::run(&args, &cli.log).await,
@@ -32,6 +33,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Apply(args) => apply::run(&args).await,
         Command::Wait(args) => wait::run(&args).await,
         Command::Lineage(args) => lineage::run(args).await,
+        Command::Tracker(args) => tracker::run(&args.command),
         Command::Token(args) => token::run(&args.command).await,
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -9,6 +9,7 @@ mod page;
 mod performance;
 mod sample;
 mod scene;
+pub(crate) mod site;
 mod stage;
 mod story;
 mod summary;

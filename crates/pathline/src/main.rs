@@ -1,39 +1,35 @@
 //! The `pathline` command line.
 //!
-//! Three layers: [`cli`] says what can be typed, [`settings`] decides what holds when flags,
-//! environment and files disagree, and [`commands`] does it.
+//! [`cli`] reads what was typed and decides what holds when flags, environment and files disagree;
+//! [`commands`] does it, and [`terminal`] prints it. [`wiring`] starts the cluster, the ledger, the
+//! engine and the server as one Pathline; [`demo`] shows all of it on a laptop.
 
-mod admission;
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "the clock and the tasks of a test are the real ones"
+    )
+)]
+
 mod cli;
-mod client;
 mod commands;
-mod controller;
 mod demo;
-mod identity;
-mod instance;
-mod logs;
-mod memory;
-mod output;
-mod private;
-mod report;
-mod settings;
-mod signals;
-mod site;
-mod tasks;
-mod webhook;
+mod terminal;
+mod wiring;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use pathline_engine::workers::{Keeper, keep};
+use pathline_workers::{Keeper, keep};
 
 use crate::cli::Cli;
-use crate::output::{Format, print_problem};
-use crate::report::{Exit, Failure};
+use crate::terminal::output::{Format, print_problem};
+use crate::terminal::report::{CommandError, Exit};
 
-/// How long blocking work, such as a write to a slow disk, may hold up the exit.
-const LAST_BREATH: Duration = Duration::from_secs(2);
+/// The time that blocking work, such as a write to a slow disk, may hold up the exit.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -55,12 +51,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Exit, Failure> {
+fn run(cli: Cli) -> Result<Exit, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(Box::pin(commands::run(cli)));
-    runtime.shutdown_timeout(LAST_BREATH);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome
 }
 
@@ -72,7 +68,7 @@ fn answer_without_running(answer: &clap::Error, format: Format) -> ExitCode {
         let said = answer.to_string();
         let first = said.split("\n\n").next().unwrap_or_default();
         let first = first.strip_prefix("error: ").unwrap_or(first).trim_end();
-        let failure = Failure::new(first).with_exit(Exit::Usage);
+        let failure = CommandError::new(first).with_exit(Exit::Usage);
         print_problem(format, &failure.problem());
         Exit::Usage.into()
     } else {

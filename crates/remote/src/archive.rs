@@ -19,7 +19,7 @@ pub use unpack::unpack;
 /// could hardly be opened, for a path has at most 4095 bytes.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// How large the content of an archive may be.
+/// Limits of the content of an archive.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most bytes all files together may have.
@@ -43,21 +43,21 @@ impl Default for Limits {
 /// An archive that is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// Where it is: `<directory>/sha256-<digest>.tar.gz`.
+    /// The path: `<directory>/sha256-<digest>.tar.gz`.
     pub path: PathBuf,
     /// The SHA-256 of its bytes, in hexadecimal.
     pub digest: String,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// Why an archive could not be packed or unpacked.
+/// The error of packing or unpacking an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The content is larger than the [`Limits`] allow.
     #[error("the content has more than {limit} {what}")]
     TooLarge {
-        /// What was counted.
+        /// The unit that was counted.
         what: &'static str,
         /// The limit that was passed.
         limit: u64,
@@ -83,11 +83,11 @@ pub enum Error {
     /// Reading or writing failed.
     #[error("cannot {action} `{}`", .path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -147,7 +147,7 @@ impl Budget {
     }
 }
 
-/// Whether `path` names something below the directory it is joined to.
+/// Tells whether `path` names something below the directory it is joined to.
 fn is_inside(path: &Path) -> bool {
     path.components().next().is_some()
         && path

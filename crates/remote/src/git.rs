@@ -1,4 +1,4 @@
-//! Git repositories elsewhere: what a reference points to, the content of a commit, and new commits.
+//! Git repositories elsewhere: their references, the content of their commits, and new commits.
 //!
 //! There is no work tree and no `git` program behind this (`file://` and `ssh://` start the
 //! server's side of git, as git itself does). Every operation works on a small bare repository in a
@@ -17,8 +17,11 @@
 //! ```
 
 mod ancestry;
+mod base_tree;
 mod cache;
+mod carrier;
 mod change;
+mod edits;
 mod error;
 pub(crate) mod fuzz;
 mod message;
@@ -32,33 +35,37 @@ mod snapshot;
 mod tree;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use parking_lot::Mutex;
+use pathline_clock::{Clock, instant};
 
 pub use ancestry::Kept;
-pub use change::{Author, Change, Written};
+pub use base_tree::{BaseTree, DirEntry, FileKind};
+pub use change::{Carrier, Change, Written};
+pub use edits::{Author, Edits};
 pub use error::Error;
+pub use message::{Trailer, trailers};
 pub use reference::{Reference, Revision};
 pub use remote::{Credentials, RedactedUrl, Remote};
 
 use crate::archive::{Archive, Limits};
-use cache::Upkeep;
+use cache::CachePolicy;
 use session::Session;
 
 /// Talks to remote repositories; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Git {
     cache_dir: Arc<Path>,
-    turns: Arc<Mutex<HashMap<PathBuf, Turn>>>,
+    locks: Arc<Mutex<HashMap<PathBuf, CacheLock>>>,
     max_pack_bytes: u64,
+    clock: Clock,
 }
 
 /// Held while somebody works in one cached repository.
-type Turn = Arc<tokio::sync::Mutex<()>>;
+type CacheLock = Arc<tokio::sync::Mutex<()>>;
 
 impl Git {
     /// Keeps its cached repositories in `cache_dir`, which is created when it is needed.
@@ -67,8 +74,9 @@ impl Git {
     pub fn new(cache_dir: impl AsRef<Path>) -> Self {
         Self {
             cache_dir: cache_dir.as_ref().into(),
-            turns: Arc::default(),
+            locks: Arc::default(),
             max_pack_bytes: pack::MAX_PACK_BYTES,
+            clock: Clock::system(),
         }
     }
 
@@ -76,6 +84,13 @@ impl Git {
     #[must_use]
     pub fn with_max_pack_bytes(mut self, bytes: u64) -> Self {
         self.max_pack_bytes = bytes.min(pack::MAX_PACK_BYTES);
+        self
+    }
+
+    /// Dates the commits that it makes by a clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -112,7 +127,7 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// When the commit was not fetched before, or a link in it leaves the repository.
+    /// Fails when the commit was not fetched before, or a link in it leaves the repository.
     pub async fn archive(
         &self,
         remote: &Remote,
@@ -121,29 +136,36 @@ impl Git {
         limits: Limits,
     ) -> Result<Archive, Error> {
         let (commit, into) = (revision.commit.clone(), into.to_owned());
-        let (cache, upkeep) = (remote.cache_name(), Upkeep::AsIs);
-        self.with_cache(cache, upkeep, remote, "pack a commit of", move |session| {
+        let (cache, policy) = (remote.cache_name(), CachePolicy::AsIs);
+        self.with_cache(cache, policy, remote, "pack a commit of", move |session| {
             session.archive(&commit, &into, limits)
         })
         .await
     }
 
-    /// Writes files to a branch as one commit and pushes it.
+    /// Edits a branch in one commit and pushes it.
     ///
     /// Other writers may push to the branch at the same time: the push only succeeds on top of the
-    /// commit this one was built on, and is otherwise built again on the newer one. A branch that
-    /// does not exist is created. When the branch has that content already, nothing is written.
+    /// commit this one was built on; otherwise the edit runs again, on the newer one. A branch that
+    /// does not exist is created. When the edit changes nothing, nothing is written, and the answer
+    /// names the commit that carries the change.
     ///
     /// # Errors
     ///
-    /// [`Error::Contended`] when others were faster every time, [`Error::Rejected`] when the remote
-    /// declines, or whatever kept it from answering. The branch is as it was in all those cases,
-    /// except after a [`Error::TimedOut`] or a broken connection, when the commit may have arrived:
-    /// doing the same again is right, and then writes nothing.
-    pub async fn commit(&self, remote: &Remote, change: Change) -> Result<Written, Error> {
+    /// The error of the edit itself, and [`Error::UnknownReference`] when it writes nothing to a branch
+    /// that does not exist, [`Error::Contended`] when others were faster every time,
+    /// [`Error::Rejected`] when the remote declines, or whatever kept it from answering. The branch is as it
+    /// was in all those cases, except after a [`Error::TimedOut`] or a broken connection, when the commit
+    /// may have arrived: doing the same again is right, and then writes nothing.
+    pub async fn commit<E>(&self, remote: &Remote, mut change: Change<E>) -> Result<Written, E>
+    where
+        E: From<Error> + Send + 'static,
+    {
         change.check()?;
-        self.with_session(remote, "write to", move |session| session.commit(&change))
-            .await
+        self.with_session(remote, "write to", move |session| {
+            session.commit(&mut change)
+        })
+        .await
     }
 
     /// Tells what became, at the commit `later`, of files that the commit `written` has.
@@ -153,7 +175,7 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// When the remote does not have `later`, or does not answer.
+    /// Fails when the remote does not have `later`, or does not answer.
     pub async fn kept(
         &self,
         remote: &Remote,
@@ -163,10 +185,10 @@ impl Git {
     ) -> Result<Kept, Error> {
         let (written, later, files) = (written.to_owned(), later.to_owned(), files.to_vec());
         let cache = format!("{}-history", remote.cache_name());
-        let upkeep = Upkeep::Limited;
+        let policy = CachePolicy::Limited;
         self.with_cache(
             cache,
-            upkeep,
+            policy,
             remote,
             "read the history of",
             move |session| session.kept(&written, &files, &later),
@@ -174,71 +196,81 @@ impl Git {
         .await
     }
 
-    async fn with_session<T: Send + 'static>(
+    async fn with_session<T, E>(
         &self,
         remote: &Remote,
         action: &'static str,
-        operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        let (cache, upkeep) = (remote.cache_name(), Upkeep::Limited);
-        self.with_cache(cache, upkeep, remote, action, operation)
+        operation: impl FnOnce(&Session) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (cache, policy) = (remote.cache_name(), CachePolicy::Limited);
+        self.with_cache(cache, policy, remote, action, operation)
             .await
     }
 
     /// Runs `operation` on a thread of its own, within the time-out of the remote.
     ///
     /// Not on the runtime's pool: an unresponsive remote would keep the runtime from shutting down.
-    /// The turn goes with the thread, so at most one thread waits for an unresponsive remote, and it
+    /// The lock goes with the thread, so at most one thread waits for an unresponsive remote, and it
     /// gives up when the time is over.
-    async fn with_cache<T: Send + 'static>(
+    async fn with_cache<T, E>(
         &self,
         cache_name: String,
-        upkeep: Upkeep,
+        policy: CachePolicy,
         remote: &Remote,
         action: &'static str,
-        operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        operation: impl FnOnce(&Session) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
         let cache = self.cache_dir.join(cache_name);
-        let turn = self.turns.lock().entry(cache.clone()).or_default().clone();
-        let deadline = Instant::now() + remote.timeout();
-        let max_pack_bytes = self.max_pack_bytes;
+        let lock = self.locks.lock().entry(cache.clone()).or_default().clone();
+        let deadline = instant() + remote.timeout();
+        let (max_pack_bytes, clock) = (self.max_pack_bytes, self.clock.clone());
         let (answer, answered) = tokio::sync::oneshot::channel();
         let session_remote = remote.clone();
         let work = async move {
-            let held = turn.lock_owned().await;
+            let held = lock.lock_owned().await;
             let started = std::thread::Builder::new()
                 .name("git".into())
                 .spawn(move || {
                     let _held = held;
-                    let result = Session::open(&cache, upkeep, session_remote, action, deadline)
-                        .map(|session| session.with_max_pack_bytes(max_pack_bytes))
-                        .and_then(|session| operation(&session));
+                    let result = Session::open(&cache, policy, session_remote, action, deadline)
+                        .map(|it| it.with_max_pack_bytes(max_pack_bytes).with_clock(clock))
+                        .map_err(E::from)
+                        .and_then(|session| {
+                            let result = operation(&session);
+                            session.close();
+                            result
+                        });
                     // Nobody listens any more after a time-out.
                     let _ = answer.send(result);
                 });
             if let Err(source) = started {
-                return Err(Error::Local {
+                return Err(E::from(Error::Local {
                     action: "start a thread",
                     detail: source.to_string(),
-                });
+                }));
             }
             answered.await.unwrap_or_else(|_| {
-                Err(Error::Local {
+                Err(E::from(Error::Local {
                     action,
                     detail: "the operation panicked".into(),
-                })
+                }))
             })
         };
         match tokio::time::timeout(remote.timeout(), work).await {
             Ok(result) => result,
-            Err(_) => Err(Error::TimedOut {
+            Err(_) => Err(E::from(Error::TimedOut {
                 action,
                 url: remote.url().clone(),
                 seconds: remote.timeout().as_secs(),
-            }),
+            })),
         }
     }
 }
-
-/// Files to write: their paths in the repository and their content.
-pub type Files = BTreeMap<String, String>;

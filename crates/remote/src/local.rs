@@ -1,4 +1,4 @@
-//! The repository somebody works in: what a file was at a revision.
+//! The repository somebody works in: files at a revision of it.
 
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ type Cause = Box<dyn StdError + Send + Sync>;
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Why a file at a revision cannot be read.
+/// The error of reading a file at a revision.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Neither the directory nor one above it has a repository.
     #[error("`{}` is not inside of a git repository", .directory.display())]
     NoRepository {
-        /// Where the search began.
+        /// The directory that the search began in.
         directory: PathBuf,
-        /// What was found instead.
+        /// The cause.
         #[source]
         cause: Cause,
     },
     /// The revision names nothing, or nothing that has files.
     #[error("the repository has no commit `{revision}`")]
     UnknownRevision {
-        /// What was asked for.
+        /// The revision, as it was given.
         revision: String,
-        /// What git makes of it.
+        /// The cause.
         #[source]
         cause: Cause,
     },

@@ -1,49 +1,35 @@
-//! The doors: what Pathline knows, over HTTP.
+//! The HTTP server: the REST API over all that Pathline knows.
 //!
 //! [`app`] is the whole router as a value, so tests call it without a socket; [`listen`] binds the
-//! port and [`serve`] answers on it until told to stop. [`api`] are the bodies, for servers and
-//! clients. Everything but health, metrics and the OpenAPI document needs a token, which the
+//! port and [`serve`] answers on it until told to stop. The bodies are in [`pathline_client::api`].
+//! Everything but health, metrics and the OpenAPI document needs a token, which the
 //! [`Ledger`](pathline_ledger::Ledger) knows by its hash.
 //!
 //! ```
-//! use pathline_server::{Doors, Part, app};
+//! use pathline_server::{AppState, Part, app};
 //!
-//! let doors = Doors::new("0.1.0");
-//! doors.readiness().mark_ready(Part::Cluster);
-//! let router = app(doors);
+//! let state = AppState::new("0.1.0");
+//! state.readiness().mark_ready(Part::Cluster);
+//! let router = app(state);
 //! # let _ = router;
 //! ```
 
-mod across;
-pub mod api;
-mod artifacts;
 mod auth;
-mod bounds;
-mod concern;
-mod doors;
-mod extract;
-mod health;
+mod error;
 mod listen;
 mod metrics;
-mod names;
-mod objects;
-mod openapi;
-mod owners;
-mod refusal;
-mod requests;
-mod routes;
-mod running;
+mod readiness;
+mod rest;
 mod serve;
-mod stream;
-mod tokens;
-mod wait;
+mod state;
+mod views;
 
 pub use crate::auth::{FirstToken, FirstTokenError, Secret, first_admin};
-pub use crate::doors::Doors;
-pub use crate::health::{Part, Readiness};
+pub use crate::error::{ApiError, ErrorKind};
 pub use crate::listen::{BindError, listen, reachable};
 pub use crate::metrics::Metrics;
-pub use crate::refusal::Refusal;
-pub use crate::routes::app;
+pub use crate::readiness::{Part, Readiness};
+pub use crate::rest::app;
 pub use crate::serve::{Limits, serve};
+pub use crate::state::AppState;
 pub use prometheus_client;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::TcpListener;
 
-/// Why an address could not be listened on.
+/// An error because of which an address could not be listened on.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address} (`{flag}`)")]
 pub struct BindError {
@@ -13,7 +13,7 @@ pub struct BindError {
     pub address: String,
     /// The flag that sets the address.
     pub flag: &'static str,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 

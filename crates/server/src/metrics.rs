@@ -1,13 +1,10 @@
-//! What happened so far, in the OpenMetrics text format.
+//! The metrics of the process, in the OpenMetrics text format.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::{StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use parking_lot::RwLock;
+use pathline_clock::instant;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -17,10 +14,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-
-use crate::Doors;
-
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+use tokio::time::Instant;
 
 /// Holds every metric of the process; a cheap handle, all clones share one registry.
 #[derive(Clone)]
@@ -41,9 +35,7 @@ impl Metrics {
             "The build that runs",
             Info::new([("version", version)]),
         );
-        registry.register_collector(Box::new(Uptime {
-            started: Instant::now(),
-        }));
+        registry.register_collector(Box::new(Uptime { started: instant() }));
         registry.register("http_requests", "Requests answered", requests.clone());
         registry.register_with_unit(
             "http_request_duration",
@@ -81,7 +73,8 @@ impl Metrics {
         text
     }
 
-    fn record(&self, method: &str, route: &str, status: StatusCode, took: Duration) {
+    /// Counts an answered request, and how long that took.
+    pub(crate) fn record(&self, method: &str, route: &str, status: u16, took: Duration) {
         let route = RouteLabels {
             method: known_method(method),
             route: route.to_owned(),
@@ -90,10 +83,7 @@ impl Metrics {
             .get_or_create(&route)
             .observe(took.as_secs_f64());
         self.requests
-            .get_or_create(&RequestLabels {
-                route,
-                status: status.as_u16(),
-            })
+            .get_or_create(&RequestLabels { route, status })
             .inc();
     }
 }
@@ -128,41 +118,6 @@ impl Collector for Uptime {
         )?;
         uptime.encode(metric)
     }
-}
-
-/// Show metrics
-///
-/// In the OpenMetrics text format, for Prometheus.
-#[utoipa::path(
-    get, path = "/metrics", operation_id = "show_metrics", tag = "health",
-    responses((
-        status = 200, description = "All metrics", body = String,
-        content_type = "application/openmetrics-text",
-        example = json!("# TYPE pathline_uptime_seconds gauge\npathline_uptime_seconds 61.2\n# EOF\n")
-    ))
-)]
-pub(crate) async fn show(State(doors): State<Doors>) -> Response {
-    (
-        [(header::CONTENT_TYPE, OPEN_METRICS)],
-        doors.metrics().render(),
-    )
-        .into_response()
-}
-
-/// Counts every answer, and how long it took, by route rather than by path: a scanner that tries
-/// a million paths adds one time series, not a million.
-pub(crate) async fn count_requests(
-    State(metrics): State<Metrics>,
-    matched: Option<MatchedPath>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let method = request.method().clone();
-    let started = Instant::now();
-    let response = next.run(request).await;
-    let route = matched.as_ref().map_or("none", MatchedPath::as_str);
-    metrics.record(method.as_str(), route, response.status(), started.elapsed());
-    response
 }
 
 /// Methods are free text on the wire, and every one we kept would be a time series.

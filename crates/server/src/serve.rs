@@ -1,6 +1,6 @@
 //! Answering on a port until told to stop, whatever the clients do.
 //!
-//! The loop is that of the embedded cluster: one for every door, with one [`Limits`] and one idea of
+//! The loop is that of the embedded cluster: one for every server of Pathline, with one [`Limits`] and one idea of
 //! who makes room when it is full.
 
 use axum::Router;

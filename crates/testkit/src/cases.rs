@@ -1,10 +1,10 @@
-//! How random cases are drawn.
+//! Settings by which random cases are drawn.
 
 use proptest::test_runner::{Config, RngSeed};
 
 use crate::{is_nightly, seed};
 
-/// How many cases a nightly run draws for one of every day.
+/// The number of cases that a nightly run draws for one of every day.
 const NIGHTLY: u32 = 20;
 
 /// Settings for a property that is tried with so many random cases every day, always the same ones,

@@ -7,7 +7,7 @@ use std::process::Command;
 ///
 /// # Panics
 ///
-/// When git is not installed or fails; the tests need it.
+/// Panics if git is not installed or fails; the tests need it.
 pub fn git(dir: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args([

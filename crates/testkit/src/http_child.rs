@@ -49,9 +49,3 @@ fn answer(mut stream: TcpStream, status: &str) -> std::io::Result<()> {
         "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     )
 }
-
-/// Returns a port that nobody had a moment ago.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
-    listener.local_addr().expect("it is bound").port()
-}

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 /// inside of functions that have `measured` in their names.
 ///
 /// # Errors
-/// When valgrind is missing, or did not count; the error holds what it printed.
+/// Fails if valgrind is missing, or did not count; the error holds what it printed.
 pub fn instructions(scenario: &str) -> Result<u64> {
     let output = Command::new("valgrind")
         .args([

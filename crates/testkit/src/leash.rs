@@ -62,6 +62,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::{child_of, tell_parent};
 
     fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -76,16 +77,11 @@ mod tests {
 
     #[test]
     fn killing_the_holder_ends_its_programs_and_removes_its_directory() {
-        let mut holder = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "leash::tests::holds_a_leash_until_killed",
-                "--ignored",
-                "--nocapture",
-            ])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let test = "leash::tests::killing_the_holder_ends_its_programs_and_removes_its_directory";
+        let Some(mut holder) = child_of(test) else {
+            return hold_until_killed();
+        };
+        let mut holder = holder.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
         let told = lines.find_map(|line| line.unwrap().strip_prefix("holding ").map(str::to_owned));
         let told = told.expect("the holder says what it holds");
@@ -102,12 +98,11 @@ mod tests {
         eventually("the end of the program", || !Path::new(&process).exists());
     }
 
-    #[test]
-    #[ignore = "the killed half of `killing_the_holder_ends_its_programs_and_removes_its_directory`"]
-    fn holds_a_leash_until_killed() {
+    fn hold_until_killed() {
         let leash = Leash::new("leash-").unwrap();
         let mut program = leash.spawn(Command::new("sleep").arg("600")).unwrap();
-        println!("\nholding {} {}", program.id(), leash.directory().display());
+        let (program_id, directory) = (program.id(), leash.directory().display());
+        tell_parent(&format!("\nholding {program_id} {directory}"));
         program.wait().unwrap();
     }
 

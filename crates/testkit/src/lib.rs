@@ -15,25 +15,39 @@
 //! # }
 //! ```
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the tasks of a test are the real ones"
+)]
+
 mod cases;
+mod child_process;
+mod dice;
 mod git;
+pub mod go_oracle;
 mod go_tools;
+mod histories;
 pub mod http_child;
 mod instructions;
 pub mod kube;
 pub mod kuttl;
 mod leash;
 mod places;
+mod ports;
 pub mod postgres;
 mod seed;
 mod skips;
 
 pub use cases::cases;
+pub use child_process::{child_of, child_under, is_on_small_disk, tell_parent};
+pub use dice::Dice;
 pub use git::git;
 pub use go_tools::go_tool;
+pub use histories::Histories;
 pub use instructions::instructions;
 pub use leash::Leash;
 pub use places::{repository_root, shared_dir};
+pub use ports::free_port;
 pub use seed::seed;
 pub use skips::skip;
 

@@ -1,4 +1,4 @@
-//! Where things lie around the checkout.
+//! Directories around the checkout.
 
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::{is_nightly, setting};
 
-/// What tests draw from every day, so that a run that passed passes again.
+/// The seed of every day, so that a run that passed passes again.
 const EVERY_DAY: u64 = 1;
 
 /// Returns a number to draw everything random of a test from: `PATHLINE_SEED`, or in nightly runs one

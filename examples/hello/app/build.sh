@@ -15,4 +15,4 @@ sed -e "s|@MESSAGE@|$message|g" -e "s|@COMMIT@|$commit|g" index.html.in > public
 cp style.css follow.js public/
 echo "$commit" > public/commit.txt
 
-echo "built $(ls public | wc -l | tr -d ' ') files for $commit"
+echo "built $(find public -type f | wc -l | tr -d ' ') files for $commit"

@@ -31,17 +31,18 @@ for placeholder in @MESSAGE@ @COMMIT@; do
     fi
 done
 
-for file in $(sed -n -e 's/.*href="\([^":]*\)".*/\1/p' -e 's/.*src="\([^":]*\)".*/\1/p' index.html.in); do
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+sed -n -e 's/.*href="\([^":]*\)".*/\1/p' -e 's/.*src="\([^":]*\)".*/\1/p' index.html.in > "$scratch/links"
+while read -r file; do
     if [ -s "$file" ]; then
         pass "the page finds $file"
     else
         fail "index.html.in refers to $file, which is missing or empty"
     fi
-done
+done < "$scratch/links"
 
 # The build is tried on a message that would break out of the page if it were not escaped.
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cp -R ./* "$scratch"
 printf '%s\n' '</h1> & "fish" \1' > "$scratch/message.txt"
 if (cd "$scratch" && PATHLINE_SOURCE_REVISION=main@sha1:0123456789abcdef sh build.sh > /dev/null); then

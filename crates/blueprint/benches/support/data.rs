@@ -4,10 +4,10 @@ use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use serde_json::{Map, Value, json};
 
-/// How many labels and how many fields selectors ask for.
+/// The number of labels, and of fields, that selectors ask for.
 const KEYS: u64 = 20;
 
-/// How far back producers are, at most: a chain of inputs leads through many levels.
+/// The farthest that producers are back: a chain of inputs leads through many levels.
 const REACH: u64 = 8;
 
 /// Numbers that look random.

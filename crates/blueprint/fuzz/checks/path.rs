@@ -2,23 +2,21 @@
 //! fault; and every path is explained and consistent in itself.
 
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::document;
-use pathline_blueprint::loose;
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::selection::{Plan, Step, explain};
+use pathline_document::{Document, Format};
+use pathline_kinds::lenient;
 use serde_json::Value;
 
 pub(crate) fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let Ok(documents) = document::read(text) else {
+    let Ok(documents) = Format::Yaml.read(text) else {
         return;
     };
-    let values: Vec<Value> = documents
-        .into_iter()
-        .map(|document| document.value)
-        .collect();
+    let values = documents.iter().map(Document::to_json);
+    let values: Vec<Value> = values.filter(|value| !value.is_null()).collect();
     let owners: Vec<Owner> = values.iter().filter_map(owner).collect();
     for value in &values {
         check_blueprint(value, &owners);
@@ -27,8 +25,8 @@ pub(crate) fn check(bytes: &[u8]) {
 
 fn owner(value: &Value) -> Option<Owner> {
     let mut value = value.clone();
-    loose::correct_owner(&mut value);
-    assert_eq!(loose::correct_owner(&mut value.clone()), None);
+    lenient::correct_owner(&mut value);
+    assert_eq!(lenient::correct_owner(&mut value.clone()), None);
     let kind = OwnerKind::ALL
         .into_iter()
         .find(|kind| value["kind"] == kind.name());
@@ -37,8 +35,8 @@ fn owner(value: &Value) -> Option<Owner> {
 
 fn check_blueprint(written: &Value, owners: &[Owner]) {
     let mut corrected = written.clone();
-    loose::correct_blueprint(&mut corrected);
-    assert_eq!(loose::correct_blueprint(&mut corrected.clone()), []);
+    lenient::correct_blueprint(&mut corrected);
+    assert_eq!(lenient::correct_blueprint(&mut corrected.clone()), []);
     let Ok(blueprint) = Blueprint::read(written.clone()) else {
         return;
     };

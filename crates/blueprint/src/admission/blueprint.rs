@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::HashSet;
 
+use pathline_kinds::lenient;
 use serde_json::Value;
 
 use super::node::Node;
@@ -16,7 +17,6 @@ use super::selector::Spelling;
 use super::{Refusal, Rule, Severity};
 use crate::blueprint::Blueprint;
 use crate::graph;
-use crate::loose;
 use crate::owner::OwnerKind;
 
 /// Returns what is wrong with a blueprint.
@@ -31,7 +31,7 @@ pub(super) fn blueprint(object: &Value) -> Vec<Refusal> {
     let mut corrected;
     let written = if is_multi_path {
         corrected = object.clone();
-        loose::correct_blueprint(&mut corrected);
+        lenient::correct_blueprint(&mut corrected);
         &corrected
     } else {
         object

@@ -1,9 +1,9 @@
 //! A value of an object that knows where it stands.
 
+use pathline_jsonpath::FieldPath;
 use serde_json::Value;
 
 use super::{Refusal, Rule, Severity};
-use crate::field_path::FieldPath;
 
 /// A value, and the path that leads to it. Null is absent, as everywhere in the API.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! The rules of selectors: of blueprints, of options and of resources.
 
+use pathline_jsonpath::{self as jsonpath, JsonPath, Template};
+use pathline_kinds::carto::Operator;
+use pathline_kinds::names;
 use serde_json::Value;
 
 use super::node::Node;
 use super::{Refusal, Rule};
-use crate::jsonpath::{self, JsonPath};
-use crate::model::Operator;
-use crate::names;
 use crate::owner::OwnerKind;
 
 /// The members of a selector, as they are spelled in blueprints and in options.
@@ -20,7 +20,7 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    /// How blueprints spell their own selector.
+    /// The spelling of the selector of a blueprint itself.
     pub(super) const BLUEPRINT: Self = Self {
         labels: "selector",
         expressions: "selectorMatchExpressions",
@@ -28,7 +28,7 @@ impl Spelling {
         labels_broken: "selector is not valid",
         expressions_broken: "selectorMatchExpressions are not valid",
     };
-    /// How options and resources spell theirs.
+    /// The spelling of the selectors of options and resources.
     pub(super) const OPTION: Self = Self {
         labels: "matchLabels",
         expressions: "matchExpressions",
@@ -204,8 +204,8 @@ fn key_refused(key: &str, owner: OwnerKind) -> Option<String> {
     if !is_field(key, owner) {
         return Some(format!("requirement key [{key}] is not a valid path"));
     }
-    let as_text = JsonPath::parse(key).err();
-    let reason = as_text.or_else(|| match JsonPath::relaxed(key) {
+    let as_text = Template::parse(key).err();
+    let reason = as_text.or_else(|| match JsonPath::parse(key) {
         Err(jsonpath::Error::Parse { reason, .. }) => Some(reason),
         _ => None,
     })?;

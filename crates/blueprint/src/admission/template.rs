@@ -1,10 +1,10 @@
 //! The rules of templates, and of what Runnables make.
 
+use pathline_jsonpath::go;
 use serde_json::Value;
 
 use super::node::Node;
 use super::{Refusal, Rule, tracing};
-use crate::go;
 use crate::template::TemplateKind;
 
 /// Applies the rules that all kinds of templates share, then those of the kind.

@@ -1,11 +1,11 @@
 //! The rules of `artifactTracing`.
 
+use pathline_jsonpath::JsonPath;
 use serde_json::Value;
 
 use super::node::Node;
 use super::{Refusal, Rule};
-use crate::jsonpath::JsonPath;
-use crate::{evaluate, interpolate, rules};
+use crate::{correlation, evaluate, interpolate};
 
 /// Applies the rules to `artifactTracing` of a template; `body` is what the template stamps.
 pub(super) fn tracing(tracing: &Node<'_>, body: Option<&Value>) -> Vec<Refusal> {
@@ -50,7 +50,7 @@ fn no_input(input: &Node<'_>) -> Option<Refusal> {
              images.NAME.image, config, configs.NAME.config, deployment.revision, params.NAME, or a \
              field of the owner such as workload.spec.image"
         );
-        rules::provable(text)
+        correlation::provable(text)
             .is_none()
             .then(|| refuse(input, &message))
     })
@@ -70,7 +70,7 @@ fn written_by_us(output: &Node<'_>, body: Option<&Value>) -> Option<Refusal> {
 
 fn no_path(path: &Node<'_>) -> Option<Refusal> {
     let text = path.value.as_str().unwrap_or_default();
-    let reason = JsonPath::relaxed(text).err()?;
+    let reason = JsonPath::parse(text).err()?;
     Some(refuse(path, &format!("[{text}] is no path: {reason}")))
 }
 

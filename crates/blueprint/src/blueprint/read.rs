@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
-use super::{Blueprint, Input, InputKind, Resource, TemplateOption, Templates};
-use crate::model::{
+use pathline_kinds::carto::{
     self, BlueprintResource, BlueprintSpec, ClusterDelivery, ClusterSupplyChain, ResourceReference,
     TemplateRefKind,
 };
+use serde_json::Value;
+
+use super::{Blueprint, Input, InputKind, Resource, TemplateOption, Templates};
 use crate::owner::OwnerKind;
 use crate::template::TemplateKind;
 
@@ -23,14 +23,18 @@ pub enum ReadError {
     Shape {
         /// The kind it says it is.
         kind: &'static str,
-        /// What is wrong with it.
+        /// The fault in it.
         #[source]
         source: serde_json::Error,
     },
 }
 
 impl Blueprint {
-    /// Reads a supply chain or a delivery from its JSON, loosely (see [`crate::loose`]).
+    /// Reads a supply chain or a delivery from its JSON, loosely (see [`pathline_kinds::lenient`]).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the object is of another kind, or does not have the types of its kind.
     pub fn read(object: Value) -> Result<Self, ReadError> {
         let kind = object["kind"].as_str().unwrap_or_default();
         let kind = OwnerKind::ALL
@@ -165,7 +169,7 @@ fn resource(owner_kind: OwnerKind, written: BlueprintResource) -> Resource {
     }
 }
 
-fn option(owner_kind: OwnerKind, written: model::TemplateOption) -> TemplateOption {
+fn option(owner_kind: OwnerKind, written: carto::TemplateOption) -> TemplateOption {
     TemplateOption {
         name: written.name,
         pass_through: written.pass_through,

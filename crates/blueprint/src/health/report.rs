@@ -1,11 +1,11 @@
-//! What does a health rule look at, and what generation does that speak of?
+//! The fields that a health rule looks at, and the generation that they speak of.
 
+use pathline_jsonpath::FieldPath;
+use pathline_jsonpath::JsonPath;
+use pathline_kinds::carto::{HealthMatchRule, HealthRule};
 use serde_json::Value;
 
 use super::find_condition;
-use crate::field_path::FieldPath;
-use crate::jsonpath::JsonPath;
-use crate::model::{HealthMatchRule, HealthRule};
 
 /// Tells whether a healthy object is so because of its status: not without a rule, not with
 /// `alwaysHealthy`, and not by fields that somebody else than its controller sets.
@@ -42,7 +42,7 @@ pub fn condition_observed(rule: Option<&HealthRule>, object: &Value) -> Option<i
 fn looks_at_status(rule: &HealthMatchRule) -> bool {
     let status = FieldPath::default().field("status");
     let is_below = |key: &str| {
-        let places = JsonPath::relaxed(key).map(|path| path.places());
+        let places = JsonPath::parse(key).map(|path| path.places());
         let places = places.unwrap_or_default();
         !places.is_empty() && places.iter().all(|place| place.starts_with(&status))
     };

@@ -3,10 +3,10 @@
 //! Health that is False says only that something is wrong now: most controllers try again. An object
 //! has failed for good where its kind says so, or where a rule of the template does.
 
+use pathline_kinds::carto::HealthRule;
 use serde_json::Value;
 
 use super::{condition, find_condition, matches};
-use crate::model::HealthRule;
 
 /// Conditions by which objects say that they will get no further until somebody changes something:
 /// kstatus and Flux say `Stalled`, Jobs `Failed`, the controllers of AWS `ACK.Terminal`.
@@ -15,8 +15,11 @@ const TERMINAL: [&str; 3] = ["Stalled", "Failed", "ACK.Terminal"];
 /// The condition by which runs say how they ended: Tekton's, kpack's builds, and `Task`.
 const SUCCEEDED: &str = "Succeeded";
 
-/// The number of last lines of a log that are told.
+/// The number of lines of a log that are told.
 const MAX_LINES: usize = 3;
+
+/// The words of lines that say what went wrong, in lower case.
+const TELLING: [&str; 6] = ["error", "fail", "panic", "exception", "fatal", "not found"];
 
 /// The reason of a Deployment that has made no progress for too long.
 const DEADLINE: &str = "ProgressDeadlineExceeded";
@@ -35,21 +38,38 @@ pub fn terminal(rule: Option<&HealthRule>, object: &Value, is_run: bool) -> Opti
     said.or_else(|| {
         let (status, message) = condition(SUCCEEDED, object)?;
         let ended = status == "False" && is_current(SUCCEEDED);
-        ended.then(|| words(SUCCEEDED, message, object) + &last_lines(object))
+        ended.then(|| words(SUCCEEDED, message, object) + &log_of(object))
     })
     .or_else(|| deadline(object).filter(|_| is_current("Progressing")))
     .or_else(|| by_rule(rule, object, is_run))
 }
 
-/// Returns the end of what a run printed, where its status has it, as that of a `Task` does.
-fn last_lines(object: &Value) -> String {
-    let log = object.pointer("/status/logTail").and_then(Value::as_str);
-    let lines: Vec<_> = log.unwrap_or_default().trim_end().lines().collect();
-    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
-    if last.is_empty() {
-        return String::new();
+/// Returns what a run printed of its failure and the path of its log, where its status has them, as that of a `Task`
+/// does.
+fn log_of(object: &Value) -> String {
+    let status = |name: &str| object["status"][name].as_str().unwrap_or_default();
+    let mut told = String::new();
+    let lines = telling_lines(status("logTail"));
+    if !lines.is_empty() {
+        told += &format!("; it said: {}", lines.join(" / "));
     }
-    format!("; it said: {}", last.join(" / "))
+    match status("logPath") {
+        "" => told,
+        path => told + &format!("; its log is {path}"),
+    }
+}
+
+/// Returns the last lines of a log that say what went wrong; if none does, its last lines.
+fn telling_lines(log: &str) -> Vec<&str> {
+    let lines = log.lines().map(str::trim).filter(|it| !it.is_empty());
+    let lines: Vec<_> = lines.collect();
+    let is_telling = |line: &&str| {
+        let line = line.to_lowercase();
+        TELLING.iter().any(|word| line.contains(word))
+    };
+    let telling: Vec<_> = lines.iter().copied().filter(is_telling).collect();
+    let told = if telling.is_empty() { lines } else { telling };
+    told[told.len().saturating_sub(MAX_LINES)..].to_vec()
 }
 
 fn deadline(object: &Value) -> Option<String> {
@@ -169,6 +189,27 @@ mod tests {
         }
         let passing = json!([{"type": "Stalled", "status": "False"}, {"type": "Succeeded", "status": "Unknown"}]);
         assert_eq!(says(&object(1, json!(1), passing)), None);
+    }
+
+    #[test]
+    fn failed_run_tells_the_lines_that_help_and_where_the_others_are() {
+        let failed = json!([{"type": "Succeeded", "status": "False", "message": "exit code 1"}]);
+        let mut task = object(1, json!(1), failed);
+        task["status"]["logPath"] = json!("/logs/test.log");
+        let told = |log: &str| {
+            let mut task = task.clone();
+            task["status"]["logTail"] = json!(log);
+            says(&task).unwrap()
+        };
+        assert_eq!(
+            told("ok 1\nSyntaxError: invalid syntax\n\n----\nRan 1 test\n\nFAILED (errors=1)\n"),
+            "exit code 1; it said: SyntaxError: invalid syntax / FAILED (errors=1); its log is /logs/test.log"
+        );
+        assert_eq!(
+            told("one\ntwo\n\nthree\nfour\n"),
+            "exit code 1; it said: two / three / four; its log is /logs/test.log"
+        );
+        assert_eq!(told(""), "exit code 1; its log is /logs/test.log");
     }
 
     #[test]

@@ -1,14 +1,16 @@
-//! What follows from a blueprint as a whole: what nobody reaches, what nobody takes in.
+//! Findings about a blueprint as a whole: what nobody reaches, what nobody takes in.
 
 use std::collections::HashSet;
 
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::field_path;
+
 use super::{Finding, Severity};
 use crate::blueprint::{Blueprint, Resource};
-use crate::field_path::FieldPath;
 use crate::reach::{self, Analysis, Budget, OrderDecides, Verdict, Why};
 use crate::template::TemplateKind;
 
-/// How many places a finding lists.
+/// The largest number of places that a finding lists.
 const PLACES_MAX: usize = 5;
 
 /// Returns what was found in a blueprint that can be realized.
@@ -171,7 +173,7 @@ fn about_resource(
         resource: Some(blueprint.resources[resource].name.clone()),
         option: None,
         message,
-        path: FieldPath::resource(resource).field("name"),
+        path: field_path::resource(resource).field("name"),
         is_about_key: false,
     }
 }
@@ -191,7 +193,7 @@ fn about_option(
     };
     Finding {
         option: Some(option),
-        path: FieldPath::resource(resource).option(option).field(field),
+        path: field_path::option(&field_path::resource(resource), option).field(field),
         ..about_resource(blueprint, code, resource, message)
     }
 }

@@ -1,13 +1,13 @@
 //! All codes of findings, with what they mean and what to do.
 
-/// What a code means.
+/// The meaning of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeInfo {
     /// The code.
     pub code: &'static str,
-    /// What it means.
+    /// The meaning.
     pub meaning: &'static str,
-    /// What to do about it.
+    /// The advice: what to do about it.
     pub advice: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     info(
         "syntax",
         "the file is not YAML",
-        "mend it at the place named",
+        "mend it at the position named",
     ),
     info(
         "schema",
@@ -40,6 +40,11 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "malformed",
         "the object cannot be read",
         "write it as the message says",
+    ),
+    info(
+        "tag",
+        "a tag `$(…)$` of the template is no path, so that it can be stamped for no owner",
+        "write a path; a `$(` of a shell that a tag follows becomes part of it: use backticks, or a variable",
     ),
     info(
         "single-match-field",

@@ -1,8 +1,8 @@
-//! Which resource, and which of its options, is a path about?
+//! The resource, and the option of it, that a path is about.
 
 use serde_json::Value;
 
-use crate::field_path::{FieldPath, Segment};
+use pathline_jsonpath::{FieldPath, Segment};
 
 /// Returns the name of the resource and the index of the option that a path leads into.
 pub(super) fn of(object: &Value, path: &FieldPath) -> (Option<String>, Option<usize>) {
@@ -33,6 +33,7 @@ pub(super) fn of(object: &Value, path: &FieldPath) -> (Option<String>, Option<us
 
 #[cfg(test)]
 mod tests {
+    use pathline_kinds::field_path;
     use serde_json::json;
 
     use super::*;
@@ -40,14 +41,14 @@ mod tests {
     #[test]
     fn a_path_tells_resource_and_option() {
         let object = json!({"spec": {"resources": [{"name": "a"}, {"name": "b"}]}});
-        let resource = FieldPath::resource(1);
+        let resource = field_path::resource(1);
         let name = Some("b".to_owned());
         assert_eq!(of(&object, &resource.field("name")), (name.clone(), None));
         assert_eq!(
-            of(&object, &resource.option(2).field("selector")),
+            of(&object, &field_path::option(&resource, 2).field("selector")),
             (name, Some(2))
         );
-        assert_eq!(of(&object, &FieldPath::resource(7)), (None, None));
+        assert_eq!(of(&object, &field_path::resource(7)), (None, None));
         assert_eq!(
             of(&object, &FieldPath::default().field("metadata")),
             (None, None)

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use pathline_jsonpath::{FieldPath, Segment};
+use pathline_kinds::lenient;
 use serde_json::Value;
 
 use super::{Finding, warning};
 use crate::blueprint::{Blueprint, Resource};
-use crate::field_path::{FieldPath, Segment};
 use crate::interpolate;
-use crate::loose;
 use crate::owner::OwnerKind;
 
 /// A template that a blueprint uses, as far as it can be read without an owner.
@@ -44,7 +44,7 @@ fn read(object: &Value) -> Option<Blueprint> {
     let mut kinds = OwnerKind::ALL.iter();
     kinds.find(|known| known.blueprint_kind() == kind)?;
     let mut object = object.clone();
-    loose::correct_blueprint(&mut object);
+    lenient::correct_blueprint(&mut object);
     Blueprint::read(object).ok()
 }
 

@@ -5,27 +5,28 @@
 
 use std::collections::HashMap;
 
+use pathline_kinds::carto::Selector;
+
 use super::facts::Facts;
 use super::gates::Gates;
 use super::requirement::{Requirement, requirements};
 use super::sat::Literal;
 use super::schema::Schema;
 use crate::blueprint::{Blueprint, Input, Templates};
-use crate::model::Selector;
 
 /// A blueprint as formulas.
 #[derive(Debug)]
 pub(super) struct Circuit {
-    /// What the blueprint asks of an owner.
+    /// The demands of the blueprint on an owner.
     pub(super) admission: Demands,
     /// The resources, in declared order.
     pub(super) resources: Vec<Choice>,
 }
 
-/// What must be so for a resource or an option to be selected.
+/// The demands that must be met for a resource or an option to be selected.
 #[derive(Debug)]
 pub(super) struct Demands {
-    /// What its selector asks for, each with the literal that says it holds.
+    /// The requirements of its selector, each with the literal that says it holds.
     pub(super) requirements: Vec<(Requirement, Literal)>,
     /// The resources it takes inputs from.
     pub(super) producers: Vec<usize>,
@@ -38,9 +39,9 @@ pub(super) struct Demands {
 /// One resource as formulas.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// What the resource asks for, whichever option is chosen.
+    /// The demands of the resource, whichever option is chosen.
     pub(super) own: Demands,
-    /// What each option asks for.
+    /// The demands of each option.
     pub(super) options: Vec<Demands>,
     /// True when this option is chosen.
     pub(super) chosen: Vec<Literal>,

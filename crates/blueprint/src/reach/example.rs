@@ -1,12 +1,12 @@
 //! An assignment as an owner.
 
+use pathline_jsonpath::{JsonPath, SimpleStep};
+use pathline_kinds::carto::API_VERSION;
 use serde_json::{Value, json};
 
 use super::Question;
 use super::facts::{Content, Field};
 use super::schema::Schema;
-use crate::jsonpath::{JsonPath, Outline};
-use crate::model::API_VERSION;
 use crate::owner::{Owner, OwnerKind};
 
 /// Makes an owner of the last answer. What free keys ask for is met as far as possible.
@@ -33,8 +33,8 @@ pub(super) fn build(question: &Question<'_>) -> Value {
             Content::Other => Some(json!(unmentioned("any", other))),
             Content::Error => None,
         };
-        let path = JsonPath::relaxed(key).ok();
-        if let Some(steps) = path.as_ref().and_then(JsonPath::outline) {
+        let path = JsonPath::parse(key).ok();
+        if let Some(steps) = path.as_ref().and_then(JsonPath::simple_steps) {
             lead(&mut owner, Schema::of(kind), &steps, value);
         }
     }
@@ -97,11 +97,11 @@ fn field<'v>(place: &'v mut Value, name: &str) -> &'v mut Value {
 }
 
 /// Lets a path lead to a value, or to an error if there is no value to lead to.
-fn lead(owner: &mut Value, schema: Schema, steps: &[Outline<'_>], value: Option<Value>) {
+fn lead(owner: &mut Value, schema: Schema, steps: &[SimpleStep<'_>], value: Option<Value>) {
     let mut place = owner;
     let mut path: Vec<String> = Vec::new();
     for step in steps {
-        if let Outline::Field(name) = step {
+        if let SimpleStep::Field(name) = step {
             path.push((*name).to_owned());
             place = field(place, name);
             continue;
@@ -114,23 +114,22 @@ fn lead(owner: &mut Value, schema: Schema, steps: &[Outline<'_>], value: Option<
         };
         let item = || schema.item(&path);
         let index = match step {
-            Outline::Item(index) if value.is_none() => {
+            SimpleStep::Index(index) if value.is_none() => {
                 // Too short a list is the error.
                 list.truncate(*index);
                 return;
             }
-            Outline::Item(index) if *index < 64 => {
+            SimpleStep::Index(index) if *index < 64 => {
                 while list.len() <= *index {
                     list.push(item());
                 }
                 *index
             }
-            Outline::Item(_) | Outline::Field(_) => return,
-            Outline::Items => {
+            SimpleStep::Wildcard => {
                 list.resize_with(list.len().max(1), item);
                 0
             }
-            Outline::Where(name, wanted) => {
+            SimpleStep::Filter(name, wanted) => {
                 let known = list.iter().position(|item| item.get(name) == Some(wanted));
                 known.unwrap_or_else(|| {
                     let mut item = item();
@@ -139,6 +138,7 @@ fn lead(owner: &mut Value, schema: Schema, steps: &[Outline<'_>], value: Option<
                     list.len() - 1
                 })
             }
+            _ => return,
         };
         if value.is_none() {
             // Two results where one is needed are the error.

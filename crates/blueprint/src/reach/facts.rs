@@ -1,4 +1,4 @@
-//! What selectors ask of owners, as variables.
+//! The questions of selectors to owners, as variables.
 //!
 //! Every label or field that is mentioned can be absent, hold one of the texts that are mentioned with
 //! it, or hold something else. What cannot be is excluded: a field without the object it is in, two
@@ -9,11 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pathline_kinds::carto::Operator;
+
 use super::gates::Gates;
 use super::requirement::{Requirement, Subject};
 use super::sat::{Literal, Solver};
 use super::schema::{Schema, Type};
-use crate::model::Operator;
 
 /// The variables of everything that selectors mention.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Facts {
 /// A field of the owner; labels are fields.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// What it holds.
+    /// The type of what it holds.
     pub(super) type_: Type,
     exists: Literal,
     texts: BTreeMap<String, Literal>,
@@ -39,7 +40,7 @@ struct FreeKey {
     texts: BTreeMap<String, Literal>,
 }
 
-/// When a requirement holds, and when it cannot be evaluated.
+/// The literals for a requirement that holds, and for one that cannot be evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Atom {
     /// True when it holds.
@@ -48,7 +49,7 @@ pub(super) struct Atom {
     pub(super) is_error: Literal,
 }
 
-/// What an assignment says about a label, a field or a free key.
+/// The content that an assignment gives a label, a field or a free key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content<'f> {
     /// Exactly this text.

@@ -1,4 +1,4 @@
-//! Where does the order of options matter?
+//! The resources in which the order of options matters.
 
 use serde_json::Value;
 

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-use crate::jsonpath::{JsonPath, Outline};
-use crate::model::{Operator, Selector};
+use pathline_jsonpath::JsonPath;
+use pathline_kinds::carto::{Operator, Selector};
+
 use crate::selector;
 
 /// One requirement of a selector, whichever of its three parts it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Requirement {
-    /// What it is on.
+    /// The label or field that it is on.
     pub(super) subject: Subject,
-    /// How that relates to the values.
+    /// The relation of that to the values.
     pub(super) operator: Operator,
     /// The values, for `In` and `NotIn`.
     pub(super) values: Vec<String>,
@@ -19,7 +20,7 @@ pub(super) struct Requirement {
     pub(super) key: String,
 }
 
-/// What a requirement is on.
+/// The label or field that a requirement is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A field, by the names that lead to it. A label is the field below `metadata.labels`.
@@ -32,10 +33,11 @@ pub(super) enum Subject {
 
 /// Reads a selector, in the order in which its requirements are evaluated.
 pub(super) fn requirements(selector: &Selector) -> Vec<Requirement> {
-    let mut all: Vec<Requirement> = selector.requirements().map(Requirement::read).collect();
+    let mut all: Vec<Requirement> = selector::requirements(selector)
+        .map(Requirement::read)
+        .collect();
     // A requirement on labels that cannot be evaluated is an error before anything is looked at.
-    let labels = selector
-        .requirements()
+    let labels = selector::requirements(selector)
         .map(|one| matches!(one.subject, selector::Subject::Label(_)));
     let is_broken =
         |(one, is_label): (&Requirement, bool)| is_label && one.subject == Subject::Broken;
@@ -74,17 +76,13 @@ fn label(key: &str) -> Subject {
 }
 
 fn field(key: &str) -> Subject {
-    let Ok(path) = JsonPath::relaxed(key) else {
+    let Ok(path) = JsonPath::parse(key) else {
         return Subject::Broken;
     };
-    let names = path.outline().and_then(|steps| {
-        let names = steps.iter().map(|step| match step {
-            Outline::Field(name) => Some((*name).to_owned()),
-            Outline::Item(_) | Outline::Items | Outline::Where(..) => None,
-        });
-        names.collect::<Option<Vec<String>>>()
-    });
-    names.map_or_else(|| Subject::Free(key.to_owned()), Subject::Field)
+    path.names().map_or_else(
+        || Subject::Free(key.to_owned()),
+        |names| Subject::Field(names.into_iter().map(str::to_owned).collect()),
+    )
 }
 
 /// As messages name it: `a`, not `a`, `a=1`, `a in (1, 2)`, `a not in (1, 2)`.

@@ -11,7 +11,7 @@ mod literal;
 use activity::Activities;
 pub(super) use literal::{Literal, Variable};
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     /// There is an assignment; [`Solver::is_true`] reads it.
@@ -34,7 +34,7 @@ impl Fuel {
     }
 }
 
-/// Where the literals of a clause stand in the pool.
+/// The range of the literals of a clause in the pool.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: usize,
@@ -73,7 +73,7 @@ pub(super) struct Solver {
     is_contradictory: bool,
 }
 
-/// How many conflicts pass before the first restart; later ones follow Luby's sequence.
+/// The number of conflicts before the first restart; later ones follow Luby's sequence.
 const RESTART_UNIT: u64 = 64;
 
 impl Solver {

@@ -1,4 +1,4 @@
-//! Which fields can an owner have, and of what type?
+//! The fields that an owner can have, and their types.
 //!
 //! The types are those of the owner's definition. A definition says nothing about metadata, which is
 //! the same for every kind: its fields are listed here.
@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
+use pathline_kinds::carto::{self, API_VERSION};
+use pathline_kinds::names;
 use serde_json::{Map, Value, json};
 
-use crate::model::{self, API_VERSION};
-use crate::names;
 use crate::owner::OwnerKind;
 
-/// What a field of an owner can hold.
+/// The type of what a field of an owner can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     /// An object, with fields of its own.
@@ -59,7 +59,7 @@ pub(super) struct Schema {
 }
 
 static ROOTS: LazyLock<[JSONSchemaProps; 2]> = LazyLock::new(|| {
-    let definitions = model::crds();
+    let definitions = carto::crds();
     OwnerKind::ALL.map(|kind| root(kind, &definitions))
 });
 
@@ -141,7 +141,8 @@ fn root(kind: OwnerKind, definitions: &[CustomResourceDefinition]) -> JSONSchema
     schema
 }
 
-/// What the definition of a kind leaves out. Who manages which field is never read by a rule.
+/// Returns the schema of `metadata`, which the definition of a kind leaves out. Who manages which
+/// field is never read by a rule.
 fn metadata() -> JSONSchemaProps {
     let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
     let text = json!({"type": "string"});

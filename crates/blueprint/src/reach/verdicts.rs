@@ -1,4 +1,4 @@
-//! Which resources and options can be reached?
+//! The verdicts on resources and options: which can be reached.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn analyse(question: &mut Question<'_>) -> Analysis {
     survey.finish()
 }
 
-/// What is known so far, while one question after the other is asked.
+/// The answers so far, while one question after the other is asked.
 struct Survey<'q, 'b> {
     question: &'q mut Question<'b>,
     resources: Vec<Option<Verdict>>,

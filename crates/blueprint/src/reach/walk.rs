@@ -1,4 +1,4 @@
-//! Which paths are there? A walk over the choices, one resource after the other.
+//! The paths that there are: a walk over the choices, one resource after the other.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn paths(question: &mut Question<'_>, limit: Option<usize>) -> Paths 
     walk.found
 }
 
-/// Where a walk is: the states that are assumed, and what is left to try for each resource.
+/// The position of a walk: the states that are assumed, and what is left to try for each resource.
 struct Walk<'q, 'b> {
     question: &'q mut Question<'b>,
     found: Paths,
@@ -37,7 +37,7 @@ struct Walk<'q, 'b> {
     branches: Vec<Branch>,
 }
 
-/// What is left to try for one resource, the next one last.
+/// The states that are left to try for one resource, the next one last.
 struct Branch {
     ahead: Vec<(State, Literal)>,
     taken: State,

@@ -1,6 +1,9 @@
-//! Why can no owner reach it? Found by asking which demands exclude each other.
+//! The reason for which no owner can reach something, found by asking which demands exclude each
+//! other.
 
 use std::collections::BTreeSet;
+
+use pathline_kinds::carto::Operator;
 
 use super::circuit::Demands;
 use super::requirement::{Requirement, Subject};
@@ -8,10 +11,9 @@ use super::sat::{Answer, Literal};
 use super::schema::Schema;
 use super::{Question, Why};
 use crate::blueprint::Blueprint;
-use crate::model::Operator;
 use crate::owner::OwnerKind;
 
-/// How many options a reason speaks of, so that it stays readable.
+/// The largest number of options that a reason speaks of, so that it stays readable.
 const MAX_OPTIONS: usize = 5;
 
 /// From how many earlier options on only those are tried that the first answer names.
@@ -122,7 +124,7 @@ struct Demand {
 enum What {
     Requirement(Requirement, Holder),
     Producer(usize),
-    /// That this option does not stand in the way.
+    /// This option does not stand in the way.
     NotRival(usize),
 }
 
@@ -152,7 +154,7 @@ impl Demand {
     }
 }
 
-/// What these ask for, and the blueprint, those first that make the best reasons.
+/// Returns what these ask for, and the blueprint, those first that make the best reasons.
 fn demands(question: &Question<'_>, asking: &[(&Demands, Holder)]) -> Vec<Demand> {
     let selectors = asking
         .iter()
@@ -184,7 +186,7 @@ fn unmet(question: &mut Question<'_>, demands: Vec<Demand>) -> Option<Why> {
     ))
 }
 
-/// What must not be for an option to be chosen once its demands are met.
+/// Returns what must not be for an option to be chosen once its demands are met.
 fn rivals(question: &mut Question<'_>, resource: usize, option: usize) -> Vec<Demand> {
     let choice = &question.circuit.resources[resource];
     let score = choice.options[option].score();

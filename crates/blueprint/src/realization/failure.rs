@@ -1,12 +1,13 @@
-//! What is in the way of a resource, and how conditions tell it.
+//! Failures: what is in the way of a resource, and how conditions tell it.
+
+use pathline_kinds::carto::ConditionStatus;
 
 use super::Realization;
-use crate::model::ConditionStatus;
 use crate::output::Unavailable;
 use crate::selection::NoTemplate;
 use crate::stamp;
 
-/// What is in the way of a resource.
+/// The failure that is in the way of a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
     /// No option could be chosen.
@@ -19,7 +20,7 @@ pub enum Failure {
     Rejected {
         /// The object, as `namespace/name`.
         object: String,
-        /// What the cluster said.
+        /// The message of the cluster.
         reason: String,
         /// Whether trying again cannot help before somebody changes what the account may do.
         is_forbidden: bool,
@@ -77,8 +78,7 @@ impl Realization {
             Some((kind, name)) => (kind.name(), name.as_str()),
             None => ("", ""),
         };
-        // Cartographer says "supply chain" for deliveries too, and its users search for these texts.
-        let place = format!("in supply chain [{blueprint}]");
+        let place = format!("in {blueprint}");
         match failure {
             Failure::NoTemplate(NoTemplate::Matches(options)) => (
                 ConditionStatus::False,

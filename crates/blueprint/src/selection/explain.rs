@@ -1,13 +1,14 @@
-//! Why was this decided? In words.
+//! The reasons of a decision, in words.
 
 use std::collections::HashSet;
 
+use pathline_kinds::carto::{Operator, Selector};
+
 use super::step::{NoTemplate, Skip, Step, Unmet};
 use crate::blueprint::{Blueprint, Input};
-use crate::model::{Operator, Selector};
-use crate::selector::{Requirement, Subject};
+use crate::selector::{Requirement, Subject, requirements};
 
-/// How many options or producers a reason speaks of, so that it stays readable.
+/// The largest number of options or producers that a reason speaks of, so that it stays readable.
 const MAX_LISTED: usize = 10;
 
 /// Returns the reason for what was decided for a resource, given what was decided for all.
@@ -68,7 +69,7 @@ impl Explained<'_> {
         let (selector, inputs) = self.demands(option);
         match unmet {
             Unmet::Selector { requirement } => {
-                let mut requirements = selector.into_iter().flat_map(Selector::requirements);
+                let mut requirements = selector.into_iter().flat_map(requirements);
                 requirements
                     .nth(requirement)
                     .map_or_else(String::new, denied)
@@ -118,7 +119,7 @@ impl Explained<'_> {
 /// Returns what speaks for something that was selected, if it asks for anything.
 fn met(selector: Option<&Selector>, inputs: &[Input]) -> Option<Vec<String>> {
     let mut met = Vec::new();
-    if selector.is_some_and(|selector| selector.requirements().next().is_some()) {
+    if selector.is_some_and(|selector| requirements(selector).next().is_some()) {
         met.push("its selector matches".to_owned());
     }
     let mut known = HashSet::new();

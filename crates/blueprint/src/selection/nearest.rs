@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use pathline_jsonpath as jsonpath;
+use pathline_kinds::carto::Operator;
+
 use crate::blueprint::Blueprint;
-use crate::jsonpath;
-use crate::model::Operator;
 use crate::owner::Owner;
-use crate::selector::{Requirement, Subject, text};
+use crate::selector::{Requirement, Subject, requirements, text};
 
 /// The most differences that are told.
 const MAX_TOLD: usize = 5;
@@ -30,7 +31,7 @@ pub fn nearest<'b>(
     blueprints: impl IntoIterator<Item = &'b Blueprint>,
 ) -> Option<Nearest> {
     let unmet = |blueprint: &'b Blueprint| {
-        let requirements = blueprint.selector.requirements();
+        let requirements = requirements(&blueprint.selector);
         let unmet: Vec<_> = requirements
             .filter_map(|it| difference(owner, &it))
             .collect();
@@ -39,7 +40,7 @@ pub fn nearest<'b>(
     let candidates = blueprints.into_iter().map(unmet);
     let candidates = candidates.filter(|(_, unmet)| !unmet.is_empty());
     let (blueprint, unmet) = candidates.min_by_key(|(blueprint, unmet)| {
-        let asked = blueprint.selector.requirements().count();
+        let asked = requirements(&blueprint.selector).count();
         (unmet.len(), usize::MAX - asked, &blueprint.name)
     })?;
     Some(Nearest {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use pathline_kinds::carto::Selector;
+
 use super::best;
 use super::question::{Answers, Interner, Questions};
 use super::span::{self, Span};
 use super::step::{NoTemplate, Skip, Step, Unmet};
 use crate::blueprint::{Blueprint, Input, Resource, TemplateOption, Templates};
 use crate::graph::{self, Fault};
-use crate::model::Selector;
 use crate::owner::Owner;
 use crate::selector;
 
@@ -44,12 +45,13 @@ pub struct Plan {
     lists: Lists,
 }
 
-/// What resources and options point into, so that a path is decided in one pass over little memory.
+/// The lists that resources and options point into, so that a path is decided in one pass over
+/// little memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Lists {
     /// The options of all resources, one resource after the other.
     options: Vec<Demands>,
-    /// What messages call these options.
+    /// The names of these options in messages.
     labels: Vec<String>,
     /// The producers of all inputs, one resource or option after the other.
     producers: Vec<u32>,
@@ -63,7 +65,7 @@ struct Choice {
     options: Option<Span>,
 }
 
-/// What must be so for a resource or an option to be selected.
+/// The demands that must be met for a resource or an option to be selected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Demands {
     /// The questions of the selector; without one there are none, and so it matches.
@@ -73,7 +75,11 @@ struct Demands {
 }
 
 impl Plan {
-    /// Prepares a blueprint, unless it cannot be realized for any owner.
+    /// Prepares a blueprint.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be realized for any owner: names or inputs of its resources do not fit together.
     pub fn new(blueprint: &Blueprint) -> Result<Self, Fault> {
         let order = graph::order(blueprint)?;
         let mut preparation = Preparation {

@@ -1,4 +1,4 @@
-//! What selectors ask of an owner, each question once.
+//! The questions of selectors to an owner, each asked once.
 //!
 //! A blueprint asks the same few questions again and again: its options nest, and their selectors share
 //! requirements. [`Questions`] numbers the distinct ones; [`Answers`] answers them for one owner, each
@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use pathline_jsonpath::{self as jsonpath, JsonPath};
+use pathline_kinds::carto::{Operator, Selector};
 use serde_json::Value;
 
 use super::span::{self, Span};
-use crate::jsonpath::{self, JsonPath};
-use crate::model::{Operator, Selector};
 use crate::owner::Owner;
 use crate::selector::{self, Error, Requirement, Subject};
 
@@ -54,7 +54,7 @@ impl<'b> Interner<'b> {
     /// A broken requirement on labels is an error for every owner, so nothing else is asked then.
     pub(super) fn selector(&mut self, selector: &'b Selector) -> Span {
         let start = self.questions.asked.len();
-        for requirement in selector.requirements() {
+        for requirement in selector::requirements(selector) {
             let number = self.number(requirement);
             let is_broken = matches!(
                 self.questions.questions[number as usize],
@@ -104,7 +104,7 @@ impl<'b> Interner<'b> {
                 let field = *self.fields.entry(key).or_insert_with(|| {
                     fields.push(Field {
                         key: key.to_owned(),
-                        path: JsonPath::relaxed(key),
+                        path: JsonPath::parse(key),
                     });
                     fields.len() - 1
                 });
@@ -123,7 +123,7 @@ pub(super) struct Answers<'p, 'o> {
     known: Vec<Option<bool>>,
 }
 
-/// What is known of a field of an owner.
+/// The content of a field of an owner, as far as it is known.
 #[derive(Clone)]
 enum Found<'o> {
     NotLooked,

@@ -1,15 +1,16 @@
-//! What of the owner decided how a resource is realized?
+//! The fields of an owner that decided how a resource is realized.
 
 use std::collections::{BTreeSet, HashSet};
 
+use pathline_jsonpath::FieldPath;
+use pathline_jsonpath::JsonPath;
+use pathline_kinds::carto::Selector;
+
 use super::step::Step;
 use crate::blueprint::{Blueprint, Input};
-use crate::field_path::FieldPath;
-use crate::jsonpath::JsonPath;
-use crate::model::Selector;
 use crate::owner::Owner;
-use crate::reads::Reads;
-use crate::selector::Subject;
+use crate::selector::{self, Subject};
+use crate::template_reads::Reads;
 
 /// Returns the fields of the owner that were looked at to decide how a resource is realized, given
 /// what was decided for all.
@@ -64,7 +65,7 @@ impl Looking<'_> {
 
     /// Asks a resource or an option as selection does.
     fn is_met(&mut self, selector: Option<&Selector>, inputs: &[Input]) -> bool {
-        let requirements = selector.into_iter().flat_map(Selector::requirements);
+        let requirements = selector.into_iter().flat_map(selector::requirements);
         for requirement in requirements {
             self.look(requirement.subject);
             if !matches!(requirement.holds(self.owner), Ok(true)) {
@@ -94,7 +95,7 @@ impl Looking<'_> {
                 vec![labels.field(key)]
             }
             Subject::Field(key) => {
-                let path = JsonPath::relaxed(key);
+                let path = JsonPath::parse(key);
                 path.map(|path| path.places()).unwrap_or_default()
             }
         };

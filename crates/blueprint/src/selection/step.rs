@@ -1,11 +1,11 @@
-//! What is decided for one resource.
+//! The decision for one resource.
 
 use std::collections::HashSet;
 
 use crate::blueprint::{Blueprint, Input, TemplateOption, Templates};
 use crate::selector;
 
-/// What is decided for one resource of a blueprint. Everything is named by index.
+/// The decision for one resource of a blueprint. Everything is named by index.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// The resource is stamped, or hands an input on; see [`Blueprint::selected`].
@@ -33,14 +33,14 @@ pub enum Skip {
 pub enum Unmet {
     /// The selector does not match.
     Selector {
-        /// Which of [`crate::model::Selector::requirements`] does not hold.
+        /// The one of [`crate::selector::requirements`] that does not hold.
         requirement: usize,
     },
     /// The producer of an input is not selected.
     Producer {
-        /// Which of its inputs.
+        /// The index of the input among its own.
         input: usize,
-        /// Which resource of the blueprint produces it.
+        /// The index of the resource of the blueprint that produces it.
         producer: usize,
     },
 }
@@ -54,25 +54,25 @@ pub enum NoTemplate {
     Selector {
         /// The option, by the name of its template.
         option: String,
-        /// What is wrong with its selector.
+        /// The fault in its selector.
         reason: selector::Error,
     },
     /// The selector of the resource itself cannot be evaluated.
     OwnSelector(selector::Error),
 }
 
-/// How a resource is realized.
+/// The way in which a resource is realized.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected<'b> {
     /// The option that was chosen, if there were several.
     pub option: Option<usize>,
-    /// What to do.
+    /// The action.
     pub action: Action<'b>,
-    /// What the resource takes in: its own inputs, then those of the option; each once.
+    /// The inputs of the resource: its own, then those of the option; each once.
     pub inputs: Vec<&'b Input>,
 }
 
-/// What to do for a resource.
+/// The action for a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action<'b> {
     /// Stamp the template of this name.

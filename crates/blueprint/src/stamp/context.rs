@@ -1,4 +1,4 @@
-//! What templates can refer to.
+//! The context: the values that templates can refer to.
 
 use serde_json::{Map, Value, json};
 

@@ -1,14 +1,14 @@
-//! What every stamped object gets besides what its template says.
+//! The metadata that every stamped object gets besides what its template says.
 
+use pathline_kinds::carto::Lifecycle;
 use serde_json::{Map, Value, json};
 
 use super::{APPLIED_ANNOTATION, Error, TEMPLATE_ANNOTATION};
-use crate::model::Lifecycle;
 use crate::output;
 use crate::runs;
 use crate::yaml;
 
-/// Where a rendered object goes, whose it is, and how it gets its name.
+/// The namespace of a rendered object, its owner, and how it gets its name.
 pub(crate) struct Placement<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) labels: Map<String, Value>,

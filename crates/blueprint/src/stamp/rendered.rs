@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{APPLIED_ANNOTATION, INPUTS_ANNOTATION};
-use crate::reads::Reads;
+use crate::template_reads::Reads;
 
 /// A rendered object, and what it was made from.
 #[derive(Debug, Clone, PartialEq)]

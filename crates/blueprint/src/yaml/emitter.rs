@@ -5,7 +5,7 @@ use super::style::{self, Style};
 /// Blocks are indented to the next multiple of this.
 const INDENT: usize = 4;
 
-/// What a node is part of, which decides how deep it is indented.
+/// The part of a document that a node belongs to, which decides how deep it is indented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// An item of a list.

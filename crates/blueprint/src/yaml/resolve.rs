@@ -1,4 +1,4 @@
-//! What a reader of YAML takes a plain text for.
+//! The types that a reader of YAML takes a plain text for.
 
 use super::timestamp;
 

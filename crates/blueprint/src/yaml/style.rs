@@ -1,11 +1,12 @@
-//! Which style a text is written in: plain where that is safe, else quoted; several lines as a block.
+//! The style in which a text is written: plain where that is safe, else quoted; several lines as a
+//! block.
 
 use super::resolve;
 
 /// The longest key, in bytes, that stands before its colon.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// How a text is written.
+/// The style of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -83,7 +84,7 @@ pub(super) fn escape(c: char) -> String {
     format!("\\{letter}")
 }
 
-/// Which styles a text may be written in, by its characters alone.
+/// The styles that a text may be written in, by its characters alone.
 struct Analysis {
     may_be_plain: bool,
     may_be_single_quoted: bool,

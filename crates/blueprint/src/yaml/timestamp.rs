@@ -26,7 +26,7 @@ fn is_date(year: &str, month: u8, day: u8) -> bool {
     year.parse().is_ok_and(date)
 }
 
-/// What has not been read yet.
+/// The text that has not been read yet.
 struct Rest<'t>(&'t str);
 
 impl Rest<'_> {

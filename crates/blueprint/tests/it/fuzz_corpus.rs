@@ -1,4 +1,4 @@
-//! What fuzzing has found stays fixed: its target, run over its corpus.
+//! The fuzz target, run over its corpus: a crash that was fixed stays fixed.
 
 use std::fs;
 use std::path::Path;

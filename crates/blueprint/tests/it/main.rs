@@ -1,11 +1,10 @@
 //! The blueprint crate from outside.
 
 mod admission;
-mod crds;
+mod correlation;
 mod fuzz_corpus;
 mod oracle;
 mod random;
 mod reach;
-mod reads;
-mod rules;
 mod selection;
+mod template_reads;

@@ -185,7 +185,7 @@ fn requirement(keys: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
-/// What is decided of a blueprint before its resources are written.
+/// The part of a blueprint that is decided before its resources are written.
 struct Draft {
     is_delivery: bool,
     is_multi_path: bool,

@@ -1,4 +1,4 @@
-//! What is selected, for whom.
+//! Selection: the blueprint and the options that an owner gets.
 
 mod by_the_rules;
 mod cases;

@@ -15,7 +15,7 @@ use crate::status::Status;
 /// The largest body that is read; the limit of a real server.
 pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
-/// How long a client may take to send a body.
+/// The time that a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The media types of objects, for messages.

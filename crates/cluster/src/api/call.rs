@@ -15,7 +15,7 @@ use super::view::{IncludeObject, View};
 use crate::status::Status;
 use crate::store::Key;
 
-/// What a request does to a resource.
+/// The action of a request on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     /// Read one object.
@@ -37,7 +37,7 @@ pub(crate) enum Verb {
 /// A request on a resource.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// What is done.
+    /// The action.
     pub(crate) verb: Verb,
     /// The resource.
     pub(crate) resource: Arc<Resource>,
@@ -55,6 +55,8 @@ pub(crate) struct Call {
     pub(crate) accept: Accept,
     /// The body.
     pub(crate) payload: Payload,
+    /// The time at which it arrived.
+    pub(crate) now: Timestamp,
 }
 
 /// The answer to a call.
@@ -64,7 +66,7 @@ pub(crate) struct Reply {
     pub(crate) code: StatusCode,
     /// The object, in the form to show.
     pub(crate) body: Value,
-    /// What the client should know.
+    /// The warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -110,6 +112,7 @@ impl Call {
             resource: &self.resource,
             form: self.accept.form,
             include: IncludeObject::parse(self.query.get("includeObject")),
+            now: self.now,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The columns of a kind's table: those of the server, and those that definitions declare.
 
 use jiff::Timestamp;
-use pathline_blueprint::jsonpath::JsonPath;
+use pathline_jsonpath::JsonPath;
 use serde_json::{Value, json};
 
 use crate::builtin;
@@ -77,7 +77,7 @@ impl Column {
         match self {
             Self::BuiltIn(column) => (column.cell)(object, now),
             Self::Printer(column) => {
-                let found = column.path.first(object).ok();
+                let found = column.path.find(object).ok();
                 let found = found.and_then(|found| found.into_iter().next());
                 found.map_or(Value::Null, |value| by_type(&column.kind, &value, now))
             }
@@ -103,7 +103,7 @@ impl Printer {
             format: text("format"),
             description,
             priority: column["priority"].as_i64().unwrap_or(0),
-            path: JsonPath::relaxed(&path).ok()?,
+            path: JsonPath::parse(&path).ok()?,
         })
     }
 }

@@ -1,7 +1,5 @@
 //! Making objects.
 
-use jiff::Timestamp;
-
 use super::Api;
 use super::call::{Call, Reply};
 use super::edit::{Edit, Prepared};
@@ -12,7 +10,7 @@ use crate::schema::strict::Document;
 use crate::status::{Status, Subject};
 use crate::store::{Change, Collection, Expect, Key, Refused, Stored, Write};
 
-/// How often a generated name is tried anew when it is taken.
+/// The number of times that a generated name is tried anew when it is taken.
 const NAME_ATTEMPTS: usize = 8;
 
 impl Api {
@@ -93,7 +91,7 @@ impl Api {
     }
 }
 
-/// Why a new object was not stored.
+/// The reason for which a new object was not stored.
 pub(super) enum NotStored {
     /// Its name is taken.
     Taken {
@@ -122,7 +120,7 @@ pub(super) fn edit<'a>(call: &'a Call, options: &'a WriteOptions) -> Edit<'a> {
         name: &call.name,
         subresource: call.subresource.as_deref(),
         options,
-        now: Timestamp::now(),
+        now: call.now,
     }
 }
 

@@ -18,13 +18,13 @@ use crate::schema::FieldError;
 use crate::status::{self, Status, Subject};
 use crate::store::{Change, Stored};
 
-/// How often a delete is decided anew when someone else was faster.
+/// The number of times that a delete is decided anew when someone else was faster.
 const ATTEMPTS: usize = 32;
 
 /// The namespaces that a cluster cannot do without.
 const PERMANENT: [&str; 3] = ["default", "kube-public", "kube-system"];
 
-/// How a delete is asked for.
+/// The options that a delete is asked for with.
 #[derive(Debug, Clone, Default)]
 struct Options {
     how: Deletion,
@@ -33,7 +33,7 @@ struct Options {
     resource_version: Option<String>,
 }
 
-/// What a delete has done.
+/// The result of a delete.
 struct Deleted {
     object: Value,
     gone: bool,
@@ -101,7 +101,7 @@ impl Api {
     ) -> Result<Option<Deleted>, Status> {
         for _ in 0..ATTEMPTS {
             options.check_preconditions(resource, &current)?;
-            let outcome = decide(resource, current.object(), options.how);
+            let outcome = decide(resource, current.object(), options.how, self.clock.now());
             let gone = matches!(outcome, Outcome::Remove(_));
             let Some(change) = outcome.into_change() else {
                 let object = resource.present(&current).into_owned();
@@ -137,7 +137,7 @@ impl Api {
 }
 
 /// Decides what deleting `object` does. A definition waits for its objects.
-fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
+fn decide(resource: &Resource, object: &Value, how: Deletion, now: Timestamp) -> Outcome {
     let how = match how.propagation {
         None if resource.rules.orphans_by_default => Deletion {
             propagation: Some(Propagation::Orphan),
@@ -146,10 +146,10 @@ fn decide(resource: &Resource, object: &Value, how: Deletion) -> Outcome {
         _ => how,
     };
     if !resource.is_built_in(DEFINITIONS_GROUP, "CustomResourceDefinition") {
-        return deletion::delete(object, how, Timestamp::now());
+        return deletion::delete(object, how, now);
     }
-    let held = definition::hold_for_cleanup(object, Timestamp::now());
-    match deletion::delete(&held, how, Timestamp::now()) {
+    let held = definition::hold_for_cleanup(object, now);
+    match deletion::delete(&held, how, now) {
         Outcome::Mark(mut marked) => {
             // The end of a definition is no new generation of it, and has no period of grace.
             if let Some(metadata) = marked["metadata"].as_object_mut() {

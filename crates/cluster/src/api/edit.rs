@@ -1,4 +1,4 @@
-//! What becomes of an object between the request and the store.
+//! The steps that an object takes between the request and the store.
 //!
 //! An [`Edit`] is one attempt at a write, from a state that was read: it decides the new state and
 //! touches nothing, so that it can be repeated when the store refuses because someone was faster.
@@ -41,15 +41,15 @@ pub(crate) struct Edit<'a> {
     pub(crate) namespace: &'a str,
     /// Its name, empty if the body has to say it.
     pub(crate) name: &'a str,
-    /// The door the write comes through, if it is not the object's own.
+    /// The subresource that the write goes to, if it is not the object itself.
     pub(crate) subresource: Option<&'a str>,
     /// The options of the request.
     pub(crate) options: &'a WriteOptions,
-    /// When it happens.
+    /// The time of the edit.
     pub(crate) now: Timestamp,
 }
 
-/// What an update replaces an object with, and how it was made.
+/// The object that an update puts in place of another, and how it was made.
 #[derive(Debug, Clone)]
 pub(crate) enum Replacement {
     /// A whole object from a body.
@@ -63,7 +63,7 @@ pub(crate) enum Replacement {
 pub(crate) struct Prepared {
     /// The state.
     pub(crate) object: Value,
-    /// What the client should know about it.
+    /// The warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -178,7 +178,7 @@ impl Edit<'_> {
     }
 }
 
-/// What the server itself writes
+/// Writes of the server itself
 impl Edit<'_> {
     fn generate_name(self, object: &mut Value) {
         let metadata = &mut object["metadata"];
@@ -218,7 +218,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Gives an updated object what this door cannot change.
+    /// Gives an updated object what this endpoint cannot change.
     fn inherit(self, old: &Value, object: &mut Value, patched: bool) {
         if self.is_status() {
             let status = object["status"].take();

@@ -1,4 +1,4 @@
-//! Whether the object in a body is the one that the URL speaks of.
+//! The check that the object in a body is the one that the URL speaks of.
 
 use serde_json::{Map, Value, json};
 

@@ -11,7 +11,7 @@ use crate::status::Status;
 /// The longest name that a field manager may have.
 const MAX_MANAGER_BYTES: usize = 128;
 
-/// What to do with fields that the schema does not know.
+/// The treatment of fields that the schema does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Validation {
     /// Drop them silently.
@@ -27,9 +27,9 @@ pub(crate) enum Validation {
 pub(crate) struct WriteOptions {
     /// Does everything but store the result.
     pub(crate) dry_run: bool,
-    /// Who writes, for `managedFields`.
+    /// The author of the write, for `managedFields`.
     pub(crate) manager: String,
-    /// How unknown fields are treated.
+    /// The treatment of unknown fields.
     pub(crate) validation: Validation,
 }
 
@@ -133,7 +133,7 @@ fn default_manager(headers: &HeaderMap) -> String {
     }
 }
 
-/// How `resourceVersion` of a read is meant.
+/// The meaning of `resourceVersion` in a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     /// The newest state.
@@ -149,19 +149,19 @@ pub(crate) enum Version {
 /// The options of a list or watch.
 #[derive(Debug, Clone)]
 pub(crate) struct ListOptions {
-    /// Which labels an object must have.
+    /// The labels that an object must have.
     pub(crate) labels: LabelSelector,
-    /// Which fields an object must have; read against the kind that is listed.
+    /// The fields that an object must have; read against the kind that is listed.
     pub(crate) fields: String,
     /// The most objects in one answer.
     pub(crate) limit: Option<usize>,
-    /// Where an earlier answer ended.
+    /// The position at which an earlier answer ended.
     pub(crate) continue_token: Option<String>,
-    /// Which state is asked for.
+    /// The state that is asked for.
     pub(crate) version: Version,
     /// Whether to watch rather than list.
     pub(crate) watch: bool,
-    /// How long to watch, in seconds.
+    /// The length of the watch, in seconds.
     pub(crate) timeout_seconds: Option<u64>,
     /// Whether the watcher wants bookmarks.
     pub(crate) bookmarks: bool,

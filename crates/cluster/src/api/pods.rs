@@ -8,7 +8,7 @@ use super::call::{Call, Reply};
 use crate::schema::FieldError;
 use crate::status::{Status, Subject};
 
-/// How often a binding is tried anew when someone else was faster.
+/// The number of times that a binding is tried anew when someone else was faster.
 const ATTEMPTS: usize = 32;
 
 impl Api {

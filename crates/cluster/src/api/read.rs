@@ -17,14 +17,14 @@ use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::Status;
 use crate::store::{Snapshot, Stored};
 
-/// Which objects of a collection are meant.
+/// The objects of a collection that are meant.
 pub(super) struct Filter {
     resource: Arc<Resource>,
     labels: LabelSelector,
     fields: FieldSelector,
 }
 
-/// Where a list goes on, as clients carry it around.
+/// The position at which a list goes on, as clients carry it around.
 #[derive(Debug, Serialize, Deserialize)]
 struct Continue {
     v: String,

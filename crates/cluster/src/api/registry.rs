@@ -1,4 +1,4 @@
-//! Which kinds exist: the built-in ones, and those that definitions in the store add.
+//! The kinds that exist: the built-in ones, and those that definitions in the store add.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What a request asks for, read from its method, path and query alone.
+//! A request, read from its method, path and query alone.
 //!
 //! Nothing here looks at the registry or the store, so that any bytes can be thrown at it.
 
@@ -16,13 +16,13 @@ const MAX_URI_BYTES: usize = 32 * 1024;
 pub(crate) struct Request {
     /// The HTTP method.
     pub(crate) method: Method,
-    /// What the path names.
+    /// The target that the path names.
     pub(crate) target: Target,
     /// The decoded query parameters.
     pub(crate) query: Query,
 }
 
-/// What a path names.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// `/healthz`, `/livez` and `/readyz`, by their names.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pathline_blueprint::jsonpath::JsonPath;
+use pathline_jsonpath::JsonPath;
 use serde_json::Value;
 
 use super::columns::Column;
@@ -33,27 +33,27 @@ pub(crate) struct Resource {
     pub(crate) categories: Vec<String>,
     /// Whether its objects live in namespaces.
     pub(crate) namespaced: bool,
-    /// Where its objects are stored.
+    /// The collection in which its objects are stored.
     pub(crate) collection: Collection,
-    /// What its objects look like.
+    /// The schema of its objects.
     pub(crate) schema: Schema,
-    /// Whether `status` is written through a door of its own.
+    /// Whether `status` is written through a subresource of its own.
     pub(crate) has_status: bool,
     /// Whether `metadata.generation` counts the changes of what is wanted.
     pub(crate) has_generation: bool,
-    /// Where the number of replicas is, if it can be scaled.
+    /// The paths of the number of replicas, if it can be scaled.
     pub(crate) scale: Option<Scale>,
     /// The columns of its table.
     pub(crate) columns: Vec<Column>,
     /// The fields that field selectors may use, beside the name and namespace.
     pub(crate) selectable: Vec<Selectable>,
-    /// How it differs from the plainest kind.
+    /// The differences from the plainest kind.
     pub(crate) rules: Rules,
-    /// Where it comes from.
+    /// The origin of the resource.
     pub(crate) origin: Origin,
 }
 
-/// Where a resource comes from.
+/// The origin of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// It is part of the server.
@@ -67,7 +67,7 @@ pub(crate) enum Origin {
     },
 }
 
-/// Where the `scale` subresource of a kind reads and writes, as dotted paths.
+/// The fields that the `scale` subresource of a kind reads and writes, as dotted paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scale {
     /// The wanted number of replicas.
@@ -83,7 +83,7 @@ pub(crate) struct Scale {
 pub(crate) struct Selectable {
     /// The field as selectors name it: `spec.nodeName`.
     pub(crate) label: String,
-    /// Where it is in the object.
+    /// The path of its value in the object.
     pub(crate) path: JsonPath,
 }
 

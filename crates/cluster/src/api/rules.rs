@@ -1,6 +1,6 @@
 //! The ways in which built-in kinds differ from each other.
 
-/// How a kind's objects are treated where kinds differ.
+/// The treatment of a kind's objects where kinds differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
     /// Whether an update may leave out the resourceVersion.

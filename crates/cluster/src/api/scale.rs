@@ -16,7 +16,7 @@ use crate::schema::FieldError;
 use crate::schema::strict::Document;
 use crate::status::{Status, Subject};
 
-/// How often a change is computed anew when someone else was faster.
+/// The number of times that a change is computed anew when someone else was faster.
 const ATTEMPTS: usize = 32;
 
 impl Api {

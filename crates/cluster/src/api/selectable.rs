@@ -1,6 +1,6 @@
 //! The fields that field selectors may use, and how a selector is held against an object.
 
-use pathline_blueprint::jsonpath::JsonPath;
+use pathline_jsonpath::JsonPath;
 use serde_json::Value;
 
 use super::resource::{Resource, Selectable};
@@ -62,7 +62,7 @@ pub(crate) fn built_in(group: &str, plural: &str) -> Vec<Selectable> {
 /// Returns the field that a path such as `.spec.color` selects by.
 pub(crate) fn selectable(path: &str) -> Option<Selectable> {
     let label = path.trim_start_matches('.').to_owned();
-    JsonPath::relaxed(path)
+    JsonPath::parse(path)
         .ok()
         .map(|path| Selectable { label, path })
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Api;
@@ -11,7 +10,7 @@ use crate::auth::Account;
 use crate::schema::FieldError;
 use crate::status::{Status, Subject};
 
-/// How long a token is good if the request does not say, and what it may ask for, in seconds.
+/// The lifetime of a token if the request does not say, and what it may ask for, in seconds.
 const DEFAULT_SECONDS: i64 = 3600;
 const MIN_SECONDS: i64 = 600;
 const MAX_SECONDS: i64 = 1 << 32;
@@ -46,15 +45,13 @@ impl Api {
             uid: stored.uid(),
         };
         let lifetime = Duration::from_secs(seconds.unsigned_abs());
-        let issued = self
-            .auth
-            .issue(account, &audiences, lifetime, Timestamp::now());
+        let issued = self.auth.issue(account, &audiences, lifetime, call.now);
         request["kind"] = "TokenRequest".into();
         request["apiVersion"] = "authentication.k8s.io/v1".into();
         request["metadata"] = json!({
             "name": call.name,
             "namespace": call.namespace,
-            "creationTimestamp": rfc3339(Timestamp::now()),
+            "creationTimestamp": rfc3339(call.now),
         });
         request["spec"]["expirationSeconds"] = seconds.into();
         let expires = rfc3339(issued.expires);

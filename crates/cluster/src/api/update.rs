@@ -19,7 +19,7 @@ use crate::schema::strict::Document;
 use crate::status::Status;
 use crate::store::{Change, Expect, Refused, Stored, Write};
 
-/// How often a change is computed anew when someone else was faster.
+/// The number of times that a change is computed anew when someone else was faster.
 const ATTEMPTS: usize = 32;
 
 /// The media types of patches.

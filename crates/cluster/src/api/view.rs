@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::accept::Form;
 use super::resource::Resource;
 
-/// How much of an object goes with its row.
+/// The amount of an object that goes with its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IncludeObject {
     /// Nothing.
@@ -26,8 +26,10 @@ pub(crate) struct View<'a> {
     pub(crate) resource: &'a Resource,
     /// The form.
     pub(crate) form: Form,
-    /// What goes with the rows of a table.
+    /// The amount of each object that goes with the rows of a table.
     pub(crate) include: IncludeObject,
+    /// The time of the answer, from which ages are counted.
+    pub(crate) now: Timestamp,
 }
 
 impl IncludeObject {
@@ -104,14 +106,13 @@ impl View<'_> {
     }
 
     fn table(self, items: &[Cow<'_, Value>], metadata: &Value, headers: bool) -> Value {
-        let now = Timestamp::now();
         let definitions: Vec<Value> = self
             .resource
             .columns
             .iter()
             .map(|column| column.definition())
             .collect();
-        let rows: Vec<Value> = items.iter().map(|item| self.row(item, now)).collect();
+        let rows: Vec<Value> = items.iter().map(|item| self.row(item)).collect();
         json!({
             "kind": "Table",
             "apiVersion": "meta.k8s.io/v1",
@@ -121,12 +122,12 @@ impl View<'_> {
         })
     }
 
-    fn row(self, object: &Value, now: Timestamp) -> Value {
+    fn row(self, object: &Value) -> Value {
         let cells: Vec<Value> = self
             .resource
             .columns
             .iter()
-            .map(|column| column.cell(object, now))
+            .map(|column| column.cell(object, self.now))
             .collect();
         let included = match self.include {
             IncludeObject::None => Value::Null,

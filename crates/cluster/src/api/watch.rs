@@ -15,8 +15,9 @@ use futures::{Stream, StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
+use pathline_clock::{Clock, instant};
 use serde_json::{Value, json};
-use tokio::time::{Instant, Interval, MissedTickBehavior, Sleep};
+use tokio::time::{Interval, MissedTickBehavior, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::Api;
@@ -30,14 +31,15 @@ use super::view::{IncludeObject, View};
 use crate::status::Status;
 use crate::store::{Event, EventKind, Snapshot, Stored, Watch};
 
-/// How often a quiet watch tells how far it has come.
+/// The interval at which a quiet watch tells how far it has come.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 
-/// How long a watch lasts if the client does not say; up to twice as long, so that the watches of
-/// a restarted server do not all end together.
+/// The length of a watch if the client does not say; up to twice as long, so that the watches of a
+/// restarted server do not all end together.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// How long before its end a watch tells how far it has come, so that the next one goes on there.
+/// The time before its end at which a watch tells how far it has come, so that the next one goes on
+/// there.
 const LAST_BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
 /// Clients count the time of a watch from their side of the wire, and complain of one that ends
@@ -56,6 +58,7 @@ struct Watcher {
     filter: Filter,
     form: Form,
     include: IncludeObject,
+    clock: Clock,
     initial: VecDeque<Arc<Stored>>,
     owes_initial_end: bool,
     source: Watch,
@@ -102,6 +105,7 @@ impl Api {
             filter,
             form: view.form,
             include: view.include,
+            clock: self.clock.clone(),
             initial: items.into(),
             owes_initial_end: options.initial_events == Some(true) && options.bookmarks,
             source,
@@ -137,7 +141,7 @@ fn bookmark_interval(lasts: Duration) -> Interval {
         let early = last.as_millis() % BOOKMARK_EVERY.as_millis();
         Duration::from_millis(u64::try_from(early).unwrap_or(0)).max(Duration::from_millis(1))
     });
-    let mut interval = tokio::time::interval_at(Instant::now() + first, BOOKMARK_EVERY);
+    let mut interval = tokio::time::interval_at(instant() + first, BOOKMARK_EVERY);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
 }
@@ -265,6 +269,7 @@ impl Watcher {
             resource: &self.resource,
             form: self.form,
             include: self.include,
+            now: self.clock.now(),
         };
         let object = view.event(object, self.is_first);
         self.is_first = false;

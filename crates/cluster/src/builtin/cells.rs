@@ -52,7 +52,7 @@ pub(super) fn created_at(object: &Value, _now: Timestamp) -> Value {
     at(object, "/metadata/creationTimestamp")
 }
 
-/// How many keys a ConfigMap or a Secret holds.
+/// Returns the number of keys that a ConfigMap or a Secret holds.
 pub(super) fn data_count(object: &Value, _now: Timestamp) -> Value {
     let count = |name: &str| {
         object

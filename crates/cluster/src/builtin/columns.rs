@@ -1,4 +1,4 @@
-//! What `kubectl get` shows for the built-in kinds.
+//! The columns that `kubectl get` shows for the built-in kinds.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use super::BuiltinKind;
 use super::columns::{self, Column};
 
-/// What most kinds have in common; the table states what differs.
+/// The properties that most kinds have in common; the table states what differs.
 const NAMESPACED: BuiltinKind = BuiltinKind {
     group: "",
     version: "v1",
@@ -20,7 +20,7 @@ const NAMESPACED: BuiltinKind = BuiltinKind {
     definition: "",
 };
 
-/// What the workload kinds, which run pods, have in common.
+/// The properties that the workload kinds, which run pods, have in common.
 const WORKLOAD: BuiltinKind = BuiltinKind {
     group: "apps",
     categories: &["all"],

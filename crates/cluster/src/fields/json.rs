@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::element::canonical;
 use super::{FieldSet, PathElement};
 
-/// Why a `FieldsV1` value is not one.
+/// The reason for which a `FieldsV1` value is not one.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ParseError {
     /// A level of the trie is not an object.

@@ -13,7 +13,7 @@ use crate::api::hold_for_cleanup;
 use crate::deletion::{self, Deletion, FOREGROUND, ORPHAN, Propagation};
 use crate::store::{Change, Collection, Expect, Key, Refused, Store, Stored, Write};
 
-/// What follows from a step.
+/// The consequence of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Nothing; an event will tell if there is more to do.
@@ -22,11 +22,16 @@ pub(super) enum Next {
     Examine(Vec<Key>),
 }
 
-/// Looks at one object and does what is to be done about it.
+/// Looks at one object and does what is to be done about it now.
 ///
 /// # Errors
-/// When a write is refused; the object should be looked at again.
-pub(super) async fn examine(store: &Store, graph: &Graph, key: &Key) -> Result<Next, Refused> {
+/// Fails if a write is refused; the object should be looked at again.
+pub(super) async fn examine(
+    store: &Store,
+    graph: &Graph,
+    key: &Key,
+    now: Timestamp,
+) -> Result<Next, Refused> {
     let Some(item) = store.get(key) else {
         return Ok(Next::Nothing);
     };
@@ -54,7 +59,7 @@ pub(super) async fn examine(store: &Store, graph: &Graph, key: &Key) -> Result<N
         Verdict::Delete {
             propagation,
             unblock,
-        } => delete(store, &item, propagation, unblock).await,
+        } => delete(store, &item, propagation, unblock, now).await,
         Verdict::ExamineDependents => Ok(Next::Examine(
             dependents
                 .iter()
@@ -79,8 +84,8 @@ pub(super) async fn delete(
     item: &Stored,
     propagation: Propagation,
     unblock: bool,
+    now: Timestamp,
 ) -> Result<Next, Refused> {
-    let now = Timestamp::now();
     let mut object = match is_definition(item) {
         true => hold_for_cleanup(item.object(), now),
         false => item.object().clone(),

@@ -4,23 +4,24 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
+use pathline_clock::Clock;
 use serde_json::Value;
 
 use crate::store::{Change, Collection, Expect, Store, Stored, Write};
 
-/// How long an Event is kept after it was last seen to happen.
+/// The time for which an Event is kept after it was last seen to happen.
 const KEPT: SignedDuration = SignedDuration::from_hours(1);
 
-/// How often old Events are looked for.
+/// The interval at which old Events are looked for.
 const ROUND: Duration = Duration::from_secs(60);
 
-/// How many are removed at a time; their writes share commits.
+/// The number of Events that are removed at a time; their writes share commits.
 const AT_ONCE: usize = 64;
 
 /// Removes old Events, round after round.
-pub(super) async fn run(store: &Store) {
+pub(super) async fn run(store: &Store, clock: &Clock) {
     loop {
-        remove_old(store, Timestamp::now()).await;
+        remove_old(store, clock.now()).await;
         tokio::time::sleep(ROUND).await;
     }
 }

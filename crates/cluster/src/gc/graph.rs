@@ -1,4 +1,4 @@
-//! Who depends on whom, kept up to date from events.
+//! The graph of owners and dependents, kept up to date from events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

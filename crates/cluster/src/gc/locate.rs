@@ -1,5 +1,6 @@
-//! Where the owner that a reference names would be.
+//! The key at which the owner that a reference names would be.
 
+use pathline_kinds::split_api_version;
 use serde_json::Value;
 
 use crate::builtin;
@@ -10,9 +11,7 @@ use crate::store::{Collection, Key, Store};
 /// namespace while the object is in none.
 pub(super) fn locate(store: &Store, reference: &Value, namespace: &str) -> Option<Key> {
     let text = |field: &str| reference[field].as_str().unwrap_or_default();
-    let group = text("apiVersion")
-        .split_once('/')
-        .map_or("", |(group, _)| group);
+    let (group, _) = split_api_version(text("apiVersion"));
     let (collection, namespaced) =
         builtin_kind(group, text("kind")).or_else(|| custom_kind(store, group, text("kind")))?;
     match (namespaced, namespace) {

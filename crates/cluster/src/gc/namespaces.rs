@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future;
-use jiff::Timestamp;
+use pathline_clock::Clock;
 use serde_json::{Value, json};
 
 use super::{collector, remaining};
@@ -17,6 +17,7 @@ const SYSTEM: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-sy
 pub(super) struct Namespaces {
     store: Store,
     root_certificate: Arc<str>,
+    clock: Clock,
     namespaces: Collection,
     accounts: Collection,
     config_maps: Collection,
@@ -24,10 +25,11 @@ pub(super) struct Namespaces {
 
 impl Namespaces {
     /// Looks after the namespaces of `store`, telling those in them to trust `root_certificate`.
-    pub(super) fn new(store: Store, root_certificate: Arc<str>) -> Self {
+    pub(super) fn new(store: Store, root_certificate: Arc<str>, clock: Clock) -> Self {
         Self {
             store,
             root_certificate,
+            clock,
             namespaces: Collection::new("", "namespaces"),
             accounts: Collection::new("", "serviceaccounts"),
             config_maps: Collection::new("", "configmaps"),
@@ -37,11 +39,11 @@ impl Namespaces {
     /// Makes the namespaces that every cluster has, if they are missing.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// Fails if the disk refuses.
     pub(super) async fn found(&self) -> Result<(), Refused> {
         let found = SYSTEM.map(|name| async move {
             let key = Key::new(&self.namespaces, "", name);
-            self.create(key, || new_namespace(name)).await?;
+            self.create(key, || self.new_namespace(name)).await?;
             self.examine(name).await
         });
         future::try_join_all(found).await.map(drop)
@@ -58,7 +60,7 @@ impl Namespaces {
     /// Looks at one namespace and does what is to be done about it.
     ///
     /// # Errors
-    /// When a write is refused; the namespace should be looked at again.
+    /// Fails if a write is refused; the namespace should be looked at again.
     pub(super) async fn examine(&self, name: &str) -> Result<(), Refused> {
         match self.store.get(&Key::new(&self.namespaces, "", name)) {
             Some(namespace) if is_deleting(namespace.object()) => self.empty(&namespace).await,
@@ -73,14 +75,14 @@ impl Namespaces {
             json!({
                 "apiVersion": "v1",
                 "kind": "ServiceAccount",
-                "metadata": new_metadata("default", Some(name)),
+                "metadata": self.new_metadata("default", Some(name)),
             })
         };
         let certificate = || {
             json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
-                "metadata": new_metadata("kube-root-ca.crt", Some(name)),
+                "metadata": self.new_metadata("kube-root-ca.crt", Some(name)),
                 "data": {"ca.crt": &*self.root_certificate},
             })
         };
@@ -106,17 +108,18 @@ impl Namespaces {
                 .await
                 .map(drop);
         }
+        let now = self.clock.now();
         let deletes = contents
             .iter()
             .filter(|item| !is_deleting(item.object()))
-            .map(|item| collector::delete(&self.store, item, Propagation::Background, false));
+            .map(|item| collector::delete(&self.store, item, Propagation::Background, false, now));
         future::try_join_all(deletes).await?;
         let left = self.store.contents(&namespace.key.name);
         if left.is_empty() {
             // The event of the last deletion brings us back.
             return Ok(());
         }
-        let reported = remaining::report(namespace.object(), &left, Timestamp::now());
+        let reported = remaining::report(namespace.object(), &left, self.clock.now());
         collector::put(&self.store, namespace, reported)
             .await
             .map(drop)
@@ -142,29 +145,29 @@ impl Namespaces {
             Err(_) => Ok(()),
         }
     }
-}
 
-fn new_namespace(name: &str) -> Value {
-    let mut metadata = new_metadata(name, None);
-    metadata["labels"] = json!({"kubernetes.io/metadata.name": name});
-    json!({
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": metadata,
-        "spec": {"finalizers": ["kubernetes"]},
-        "status": {"phase": "Active"},
-    })
-}
-
-fn new_metadata(name: &str, namespace: Option<&str>) -> Value {
-    let created = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let mut metadata = json!({
-        "name": name,
-        "uid": uuid::Uuid::new_v4().to_string(),
-        "creationTimestamp": created,
-    });
-    if let Some(namespace) = namespace {
-        metadata["namespace"] = namespace.into();
+    fn new_namespace(&self, name: &str) -> Value {
+        let mut metadata = self.new_metadata(name, None);
+        metadata["labels"] = json!({"kubernetes.io/metadata.name": name});
+        json!({
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": metadata,
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        })
     }
-    metadata
+
+    fn new_metadata(&self, name: &str, namespace: Option<&str>) -> Value {
+        let created = self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let mut metadata = json!({
+            "name": name,
+            "uid": uuid::Uuid::new_v4().to_string(),
+            "creationTimestamp": created,
+        });
+        if let Some(namespace) = namespace {
+            metadata["namespace"] = namespace.into();
+        }
+        metadata
+    }
 }

@@ -1,4 +1,4 @@
-//! What a namespace that cannot go says about what is left in it.
+//! The conditions by which a namespace that cannot go says what is left in it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

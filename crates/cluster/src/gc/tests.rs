@@ -32,7 +32,7 @@ impl Ground {
     }
 
     async fn start(&mut self) {
-        let collector = Collector::start(self.store.clone(), "PEM".into())
+        let collector = Collector::start(self.store.clone(), "PEM".into(), Clock::system())
             .await
             .unwrap();
         self.shutdown = CancellationToken::new();

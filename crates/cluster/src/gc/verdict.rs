@@ -1,11 +1,11 @@
-//! What is to be done about one object, as the real garbage collector decides it.
+//! The decision about one object, as the real garbage collector makes it.
 
 use serde_json::Value;
 
 use super::graph::{owners, uid};
 use crate::deletion::{FOREGROUND, ORPHAN, Propagation, has_finalizer, is_deleting};
 
-/// How an owner is.
+/// The state of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// It exists, or cannot be said not to.
@@ -16,7 +16,7 @@ pub(super) enum Owner {
     Waiting,
 }
 
-/// What is to be done about an object.
+/// The decision about an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing.
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
     Release(Vec<String>),
     /// Delete it.
     Delete {
-        /// What becomes of its own dependents.
+        /// The fate of its own dependents.
         propagation: Propagation,
         /// Whether it must stop holding up its owners first, because it waits for one of them.
         unblock: bool,

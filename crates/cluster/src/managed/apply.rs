@@ -14,7 +14,7 @@ use crate::schema::Schema;
 /// The manager on record for what was there before the first apply.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// Why an apply was refused.
+/// The reason for which an apply was refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
     /// Other managers own fields with other values; force would take them (409).
@@ -23,9 +23,9 @@ pub(crate) enum ApplyError {
     /// The applied object does not fit the schema, so that it cannot be merged (500).
     #[error("failed to create typed patch object ({object}): {}", typed_message(.problems))]
     Typed {
-        /// Which object: `NAMESPACE/NAME; GROUP/VERSION, Kind=KIND`.
+        /// The object, as `NAMESPACE/NAME; GROUP/VERSION, Kind=KIND`.
         object: String,
-        /// What is wrong, each with its path.
+        /// The problems, each with its path.
         problems: Vec<String>,
     },
     /// The applied object carries `metadata.managedFields` (400).

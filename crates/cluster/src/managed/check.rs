@@ -1,4 +1,4 @@
-//! Whether an applied object fits its schema well enough to be merged.
+//! The check that an applied object fits its schema well enough to be merged.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fields::FieldSet;
 
-/// How a manager writes.
+/// The way in which a manager writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operation {
     /// Server-side apply.
@@ -25,7 +25,8 @@ impl Operation {
     }
 }
 
-/// What tells entries apart. An applier is one manager whatever version it applies.
+/// The identity of an entry among the others. An applier is one manager whatever version it
+/// applies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ManagerId {
     pub(super) manager: String,
@@ -49,7 +50,7 @@ impl ManagerId {
     }
 }
 
-/// What one manager owns.
+/// The fields that one manager owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Owned {
     pub(super) fields: FieldSet,

@@ -148,7 +148,7 @@ fn merge_keyed(
     Ok(items)
 }
 
-/// Whether an item of a patch is the lone directive to replace the list.
+/// Tells whether an item of a patch is the lone directive to replace the list.
 fn replaces_list(item: &Value) -> bool {
     let fields = item.as_object();
     fields.is_some_and(|fields| fields.len() == 1 && fields.get(PATCH) == Some(&"replace".into()))

@@ -12,7 +12,7 @@ pub(super) struct Field {
     pub(super) pointer: bool,
 }
 
-/// What a field holds.
+/// The type of what a field holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
     Text,

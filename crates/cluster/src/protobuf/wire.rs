@@ -1,6 +1,6 @@
 //! The fields of a protobuf message, as they stand on the wire.
 
-/// Why a body is no message.
+/// The reason for which a body is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
     /// It does not start as Kubernetes' bodies do.

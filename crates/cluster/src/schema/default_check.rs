@@ -1,4 +1,4 @@
-//! Whether the defaults of a schema fit the schema.
+//! The check that the defaults of a schema fit the schema.
 
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// What is wrong with a field; decides the cause's reason in a `Status`.
+/// The fault of a field; decides the cause's reason in a `Status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     /// A value is needed and missing.
@@ -57,9 +57,9 @@ impl ErrorKind {
 /// One thing wrong with one field of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
-    /// What is wrong.
+    /// The fault.
     pub(crate) kind: ErrorKind,
-    /// Where, as `spec.containers[0].name`; empty for the object itself.
+    /// The path, as `spec.containers[0].name`; empty for the object itself.
     pub(crate) path: String,
     /// The text after the path, such as `Required value`.
     pub(crate) message: String,

@@ -77,7 +77,7 @@ fn is_integer(value: &Value) -> bool {
     }
 }
 
-/// How the items of a list are told apart.
+/// The way in which the items of a list are told apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum ListKind {
     /// They are not: the list is replaced as a whole.
@@ -89,7 +89,8 @@ pub(crate) enum ListKind {
     Map(Vec<String>),
 }
 
-/// How strategic merge patches treat a field (`x-kubernetes-patch-strategy` and `-merge-key`).
+/// The treatment of a field by strategic merge patches (`x-kubernetes-patch-strategy` and
+/// `-merge-key`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct PatchRules {
     pub(super) strategies: Vec<String>,
@@ -114,7 +115,7 @@ pub(super) struct Node {
     pub(super) rules: Rules,
 }
 
-/// What a value must satisfy beyond its type; in `allOf` and its kin it reaches into fields.
+/// The constraints on a value beyond its type; in `allOf` and its kin they reach into fields.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     pub(super) kind: Option<Type>,
@@ -144,14 +145,14 @@ pub(super) struct Bound {
     pub(super) exclusive: bool,
 }
 
-/// How many of something there may be.
+/// The smallest and the largest number of something.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Range {
     pub(super) least: Option<u64>,
     pub(super) most: Option<u64>,
 }
 
-/// How a value merges, once both its schema and the value itself are known.
+/// The way in which a value merges, once both its schema and the value itself are known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape<'a> {
     /// As a whole.

@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::fields::whole_number;
 
-/// How deep an accepted value may nest.
+/// The greatest depth to which an accepted value may nest.
 ///
 /// Everything that reads our JSON (the store, and clients in Rust) stops at 128 levels, and lists
 /// and watch events add a few around an object.
@@ -19,13 +19,13 @@ const YAML_STACK: usize = 16 << 20;
 /// A parsed body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
-    /// What it says; of a field given twice, the last one counts.
+    /// The value; of a field given twice, the last one counts.
     pub(crate) value: Value,
     /// The paths of fields given twice, such as `spec.replicas`.
     pub(crate) duplicates: Vec<String>,
 }
 
-/// Why a body could not be read.
+/// The reason for which a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ParseError {
     /// The text is not JSON.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use pathline_clock::instant;
 use tokio::time::{Duration, Instant};
 
 /// Counts what goes on on one connection. A cheap handle.
@@ -31,7 +32,7 @@ impl Activity {
             arriving: 0,
             has_begun: false,
             has_unread: false,
-            quiet_since: Instant::now(),
+            quiet_since: instant(),
         };
         Self {
             counts: Arc::new(Mutex::new(counts)),
@@ -52,9 +53,9 @@ impl Activity {
     }
 
     /// Returns whether there was no request for so long.
-    pub(super) fn is_idle(&self, patience: Duration) -> bool {
+    pub(super) fn is_idle(&self, timeout: Duration) -> bool {
         let counts = self.counts.lock();
-        counts.under_way == 0 && counts.quiet_since.elapsed() >= patience
+        counts.under_way == 0 && counts.quiet_since.elapsed() >= timeout
     }
 
     /// Returns whether all there is to wait for is the client.
@@ -88,6 +89,6 @@ impl Drop for UnderWay {
     fn drop(&mut self) {
         let mut counts = self.0.counts.lock();
         counts.under_way -= 1;
-        counts.quiet_since = Instant::now();
+        counts.quiet_since = instant();
     }
 }

@@ -21,13 +21,13 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    pub(super) fn new(body: Incoming, activity: &Activity, patience: Duration) -> Self {
+    pub(super) fn new(body: Incoming, activity: &Activity, timeout: Duration) -> Self {
         let more = !body.is_end_stream();
         Self {
             body,
             expected: more.then(|| {
                 activity.expect();
-                (Box::pin(sleep(patience)), activity.clone())
+                (Box::pin(sleep(timeout)), activity.clone())
             }),
         }
     }

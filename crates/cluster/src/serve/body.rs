@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use parking_lot::Mutex;
+use pathline_clock::instant;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -22,30 +23,30 @@ const PIECE: usize = 64 << 10;
 #[derive(Clone)]
 pub(super) struct Readers {
     open: Arc<Mutex<Vec<Weak<Progress>>>>,
-    patience: Duration,
+    timeout: Duration,
     shutdown: CancellationToken,
     start: Instant,
 }
 
-/// When a piece was handed out, in milliseconds since the connection began; 0 while the
-/// connection waits for the answer rather than the answer for the connection.
+/// The time at which a piece was handed out, in milliseconds since the connection began; 0 while
+/// the connection waits for the answer rather than the answer for the connection.
 #[derive(Default)]
 struct Progress(AtomicU64);
 
 impl Readers {
     /// Watches over answers whose readers may pause this long.
-    pub(super) fn new(patience: Duration, shutdown: CancellationToken) -> Self {
+    pub(super) fn new(timeout: Duration, shutdown: CancellationToken) -> Self {
         Self {
             open: Arc::default(),
-            patience,
+            timeout,
             shutdown,
-            start: Instant::now(),
+            start: instant(),
         }
     }
 
     /// Returns whether, at `now`, some answer has not been taken any further for too long.
     pub(super) fn any_stalled(&self, now: Instant) -> bool {
-        let latest = self.since_start(now).saturating_sub(millis(self.patience));
+        let latest = self.since_start(now).saturating_sub(millis(self.timeout));
         let mut stalled = false;
         self.open.lock().retain(|progress| {
             let Some(progress) = progress.upgrade() else {
@@ -143,7 +144,7 @@ where
         let piece = self.rest.split_to(piece);
         self.progress
             .0
-            .store(self.readers.since_start(Instant::now()), Ordering::Relaxed);
+            .store(self.readers.since_start(instant()), Ordering::Relaxed);
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
@@ -170,10 +171,10 @@ mod tests {
     use super::*;
     use crate::serve::activity::Activity;
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
     fn mk_readers() -> Readers {
-        Readers::new(PATIENCE, CancellationToken::new())
+        Readers::new(READ_TIMEOUT, CancellationToken::new())
     }
 
     fn mk_answer<B: Body>(body: B, readers: &Readers) -> Answer<B> {
@@ -210,10 +211,10 @@ mod tests {
         let before = Instant::now();
         answer.frame().await.unwrap().unwrap();
         assert!(
-            !readers.any_stalled(before + PATIENCE / 2),
+            !readers.any_stalled(before + READ_TIMEOUT / 2),
             "it still has some time"
         );
-        let late = Instant::now() + PATIENCE;
+        let late = Instant::now() + READ_TIMEOUT;
         assert!(readers.any_stalled(late));
         drop(answer);
         assert!(
@@ -227,7 +228,7 @@ mod tests {
         let readers = mk_readers();
         let mut answer = mk_answer(endless(), &readers);
         assert!(futures::poll!(answer.frame()).is_pending());
-        assert!(!readers.any_stalled(Instant::now() + PATIENCE * 10));
+        assert!(!readers.any_stalled(Instant::now() + READ_TIMEOUT * 10));
     }
 
     #[tokio::test]

@@ -10,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use pathline_clock::instant;
 use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -98,7 +99,7 @@ impl Connection {
             activity: activity.clone(),
             readers: readers.clone(),
             visitor: self.seat.visitor.clone(),
-            patience: self.limits.body,
+            timeout: self.limits.body,
         };
         let answering = service_fn(move |request| desk.clone().answer(request));
         let builder = http(&self.limits);
@@ -106,7 +107,7 @@ impl Connection {
         tokio::pin!(connection);
         let mut check = interval(self.limits.send.min(self.limits.idle) / 4);
         check.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut greeting_until = Some(Instant::now() + self.limits.greeting);
+        let mut greeting_until = Some(instant() + self.limits.greeting);
         let mut stop = Stop::default();
         loop {
             tokio::select! {
@@ -130,7 +131,7 @@ impl Connection {
                 }
                 () = passed(stop.drained) => return Ended::Drained,
                 _ = check.tick() => {
-                    if readers.any_stalled(Instant::now()) {
+                    if readers.any_stalled(instant()) {
                         return Ended::Stalled;
                     }
                     if !stop.has_begun() && activity.is_idle(self.limits.idle) {
@@ -154,7 +155,7 @@ struct Stop {
 
 impl Stop {
     fn begin(limits: &Limits) -> Self {
-        let now = Instant::now();
+        let now = instant();
         Self {
             arrived: Some(now + limits.arrive),
             drained: Some(now + limits.drain),
@@ -173,7 +174,7 @@ struct Desk<S> {
     activity: Activity,
     readers: Readers,
     visitor: Visitor,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl<S> Desk<S> {
@@ -184,7 +185,7 @@ impl<S> Desk<S> {
     {
         let under_way = self.activity.begin();
         let version = request.version();
-        let mut request = request.map(|body| Arriving::new(body, &self.activity, self.patience));
+        let mut request = request.map(|body| Arriving::new(body, &self.activity, self.timeout));
         request.extensions_mut().insert(self.visitor);
         let mut response = self.service.oneshot(request).await?;
         if response.status() == StatusCode::PAYLOAD_TOO_LARGE && version < Version::HTTP_2 {

@@ -9,7 +9,7 @@ const ENOUGH: u64 = 32_768;
 /// The limit that is assumed where the system sets none.
 const UNLIMITED: u64 = ENOUGH;
 
-/// The part of all descriptors that one door may use. Two doors then leave half of them to the
+/// The part of all descriptors that one port may use. Two ports then leave half of them to the
 /// databases, to git and to the pipes of children.
 const PART: u64 = 4;
 
@@ -31,7 +31,7 @@ pub fn raise_descriptor_limit() {
     }
 }
 
-/// Returns how many connections one door may have.
+/// Returns how many connections one port may have.
 pub(super) fn share() -> usize {
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED);
     usize::try_from(allowed / PART).unwrap_or(usize::MAX).max(1)
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn two_doors_leave_half_of_the_descriptors_to_others() {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED);
-        let doors = 2 * u64::try_from(share()).unwrap();
-        assert!(doors > 2 && doors <= allowed / 2, "{doors} of {allowed}");
+        let ports = 2 * u64::try_from(share()).unwrap();
+        assert!(ports > 2 && ports <= allowed / 2, "{ports} of {allowed}");
     }
 }

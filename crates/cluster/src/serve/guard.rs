@@ -5,22 +5,23 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use pathline_clock::instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 use super::activity::Activity;
 
 /// The bytes and the time for which input is discarded after the last answer if the client still
 /// sends: closing at once would reset the connection, and the client would never see the answer.
 /// Many clients look for one only when they have sent everything.
-const MOST_IGNORED: usize = 64 << 20;
+const MAX_IGNORED_BYTES: usize = 64 << 20;
 const LINGER: Duration = Duration::from_secs(5);
 
 /// Fails a write that the other side has not taken for a while, and closes slowly on a client that
 /// still sends what nobody reads.
 pub(super) struct Guarded<T> {
     stream: T,
-    patience: Duration,
+    timeout: Duration,
     activity: Activity,
     /// Runs while a write is blocked, and while the connection is closing.
     blocked: Pin<Box<Sleep>>,
@@ -31,12 +32,12 @@ pub(super) struct Guarded<T> {
 
 impl<T> Guarded<T> {
     /// Guards `stream`, on which this goes on.
-    pub(super) fn new(stream: T, patience: Duration, activity: Activity) -> Self {
+    pub(super) fn new(stream: T, timeout: Duration, activity: Activity) -> Self {
         Self {
             stream,
-            patience,
+            timeout,
             activity,
-            blocked: Box::pin(sleep(patience)),
+            blocked: Box::pin(sleep(timeout)),
             is_blocked: false,
             ignored: None,
         }
@@ -54,7 +55,7 @@ impl<T> Guarded<T> {
         }
         if !self.is_blocked {
             self.is_blocked = true;
-            self.blocked.as_mut().reset(Instant::now() + self.patience);
+            self.blocked.as_mut().reset(instant() + self.timeout);
         }
         ready!(self.blocked.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(
@@ -126,8 +127,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
             let shut = Pin::new(&mut self.stream).poll_shutdown(context);
             ready!(self.watch(context, shut))?;
             let has_unread = self.activity.has_unread();
-            self.ignored = Some(if has_unread { MOST_IGNORED } else { 0 });
-            self.blocked.as_mut().reset(Instant::now() + LINGER);
+            self.ignored = Some(if has_unread { MAX_IGNORED_BYTES } else { 0 });
+            self.blocked.as_mut().reset(instant() + LINGER);
         }
         self.poll_linger(context).map(Ok)
     }

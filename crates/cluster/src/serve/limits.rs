@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::descriptors;
 
-/// The most connections of a door that has no reason to have fewer.
+/// The most connections of a port that has no reason to have fewer.
 const CONNECTIONS: usize = 8192;
 
 /// The limits and time-outs of connections.
@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the usual limits of a door with at most so many connections. There are fewer where
+    /// Returns the usual limits of a port with at most so many connections. There are fewer where
     /// the system lets the process have few descriptors.
     pub fn of(connections: usize) -> Self {
         Self {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The room of one door. A cheap handle.
+/// The room of one port. A cheap handle.
 #[derive(Clone)]
 pub(super) struct Room {
     shared: Arc<Shared>,

@@ -16,6 +16,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use pathline_clock::Clock;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -32,7 +33,7 @@ use crate::tls::{Authority, names_of};
 /// The longest any test waits for what should take a fraction of it.
 const AT_MOST: Duration = Duration::from_secs(30);
 
-/// Short patience, so that the tests need not have much.
+/// Short time-outs, so that the tests are quick.
 fn impatient() -> Limits {
     let short = Duration::from_millis(200);
     Limits {
@@ -137,12 +138,12 @@ struct Server {
 }
 
 impl Server {
-    /// Starts one with TLS.
+    /// Starts a server with TLS.
     async fn start(limits: Limits, protocol: &[u8]) -> Self {
         Self::start_any(limits, Some(protocol)).await
     }
 
-    /// Starts one without.
+    /// Starts a server without TLS.
     async fn start_plain(limits: Limits) -> Self {
         Self::start_any(limits, None).await
     }
@@ -153,7 +154,9 @@ impl Server {
         let authority = Arc::new(Authority::open(directory.path()).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let tls = authority.server_config(names_of(address.ip())).unwrap();
+        let tls = authority
+            .server_config(names_of(address.ip()), Clock::system())
+            .unwrap();
         let (dropped, notices) = mpsc::unbounded_channel();
         let (waiting, waits) = mpsc::unbounded_channel();
         let shutdown = CancellationToken::new();
@@ -284,7 +287,7 @@ async fn a_quiet_stream_may_last() {
     tokio::spawn(connection);
     let mut quiet = requests.send_request(get("/quiet")).await.unwrap();
     assert!(quiet.frame().await.unwrap().is_ok());
-    // An unread stream is dropped meanwhile, on a connection of its own: patience has run out.
+    // An unread stream is dropped meanwhile, on a connection of its own: its time is over.
     let io = TokioIo::new(server.connect().await);
     let (mut others, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
     tokio::spawn(connection);

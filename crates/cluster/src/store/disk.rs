@@ -36,7 +36,7 @@ const TABLES: &str = "
     PRAGMA user_version = 1;
 ";
 
-/// Why the database cannot be opened.
+/// The reason for which the database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// SQLite refused.
@@ -44,7 +44,7 @@ pub enum Error {
     Sqlite {
         /// The database file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         #[source]
         source: sqlx::Error,
     },
@@ -70,7 +70,7 @@ pub enum Error {
         path: PathBuf,
         /// The first revision that makes no sense.
         revision: u64,
-        /// What is wrong there.
+        /// The fault that was found there.
         what: &'static str,
     },
 }
@@ -126,7 +126,7 @@ impl Disk {
         })
     }
 
-    /// Reads everything.
+    /// Replays the log into the state that it leads to.
     pub(super) async fn load(&mut self) -> Result<State, Error> {
         let sqlite = |source| Error::Sqlite {
             path: self.path.clone(),

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::Expired;
 use super::object::{Event, Stored};
 
-/// How many of the newest events stay parsed.
+/// The number of the newest events that stay parsed.
 const PARSED: usize = 128;
 
 /// Events in revision order; those up to `floor` have been forgotten.

@@ -1,4 +1,4 @@
-//! What the store holds: keys, objects and the events that changed them.
+//! The contents of the store: keys, objects and the events that changed them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -150,7 +150,7 @@ impl fmt::Debug for Stored {
     }
 }
 
-/// What an event did to its object.
+/// The effect of an event on its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {
     /// The object did not exist before.
@@ -164,7 +164,7 @@ pub(crate) enum EventKind {
 /// One revision: the change of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    /// What happened.
+    /// The effect.
     pub(crate) kind: EventKind,
     /// The state after the change; for a deletion the last state, stamped with this revision.
     pub(crate) current: Arc<Stored>,

@@ -14,7 +14,7 @@ use super::{Expired, Limits, Snapshot};
 #[derive(Default)]
 pub(super) struct State {
     revision: u64,
-    /// Where the history began when the store was opened.
+    /// The revision at which the history began when the store was opened.
     opened_floor: u64,
     collections: HashMap<Collection, Topic>,
     history: Log,

@@ -1,6 +1,5 @@
-//! What the store promises, checked.
+//! Tests of what the store promises.
 
-mod child;
 mod crash;
 mod failure;
 mod large;

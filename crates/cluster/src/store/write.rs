@@ -1,4 +1,4 @@
-//! What may be asked of the writer, and why it refuses.
+//! The requests that the writer takes, and the reasons for which it refuses.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) enum Change {
     Remove(Value),
 }
 
-/// Why a write did not happen. Nothing of it is visible then, to anyone.
+/// The reason for which a write did not happen. Nothing of it is visible then, to anyone.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// The object is not in the expected state.

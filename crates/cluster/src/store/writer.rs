@@ -176,7 +176,7 @@ impl Batch {
     }
 }
 
-/// What is to be done about a write that is not refused.
+/// The action for a write that is not refused.
 enum Decision {
     /// It changes nothing.
     Nothing(Arc<Stored>),

@@ -4,8 +4,8 @@
 //! The store's own tests kill it two hundred times; here the whole way from the client is in it.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, PostParams, WatchEvent, WatchParams};
 use pathline_cluster::{Cluster, Options};
+use pathline_testkit::{child_of, tell_parent};
 use tokio::runtime::Runtime;
 
-const DIRECTORY: &str = "PATHLINE_CLUSTER_TEST_DIRECTORY";
 const RUNS: u64 = 20;
 const WRITERS: u64 = 4;
 
@@ -59,11 +59,9 @@ fn state_of(config_map: &ConfigMap) -> (u64, String) {
 }
 
 /// Writes without end, saying what was answered.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the killed half of `what_a_client_was_told_survives_a_kill`"]
-async fn writes_until_killed() {
-    let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("the other half says where"));
-    let (_cluster, config_maps) = open(&directory).await;
+async fn write_until_killed() {
+    let (_cluster, config_maps) = open(Path::new(".")).await;
+    tell_parent("open");
     // Every process writes content of its own: a write that changes nothing makes no event.
     let first = u64::from(std::process::id()) * 1_000_000;
     let writers = (0..WRITERS).map(|writer| {
@@ -96,7 +94,7 @@ async fn write(config_maps: &Api<ConfigMap>, name: &str, content: u64) {
     };
     if let Some(written) = expected(written) {
         let (version, content) = state_of(&written);
-        say(&format!("ack {version} {name} {content}"));
+        tell_parent(&format!("ack {version} {name} {content}"));
     }
 }
 
@@ -109,28 +107,11 @@ fn expected<T>(answer: kube::Result<T>) -> Option<T> {
     }
 }
 
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    out.write_all(format!("{line}\n").as_bytes()).unwrap();
-    out.flush().unwrap();
-}
-
-/// Runs the other half, kills it after it has said `lines` lines and `pause` has passed, and
+/// Runs the child, kills it after it has said `lines` lines and `pause` has passed, and
 /// returns the version, name and content of everything it was answered.
-fn run_and_kill(directory: &Path, lines: u64, pause: Duration) -> Vec<(u64, String, String)> {
-    let mut half = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "--ignored",
-            "--nocapture",
-            "crash::writes_until_killed",
-        ])
-        .env(DIRECTORY, directory)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(half.stdout.take().unwrap());
+fn run_and_kill(child: &mut Command, lines: u64, pause: Duration) -> Vec<(u64, String, String)> {
+    let mut child = child.spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
     let (mut answered, mut line) = (Vec::new(), String::new());
     let mut killed = false;
     while output.read_line(&mut line).unwrap() > 0 {
@@ -150,11 +131,11 @@ fn run_and_kill(directory: &Path, lines: u64, pause: Duration) -> Vec<(u64, Stri
         line.clear();
         if !killed && answered.len() as u64 >= lines {
             std::thread::sleep(pause);
-            half.kill().unwrap();
+            child.kill().unwrap();
             killed = true;
         }
     }
-    half.wait().unwrap();
+    child.wait().unwrap();
     answered
 }
 
@@ -206,8 +187,13 @@ async fn list(config_maps: &Api<ConfigMap>) -> (Contents, String) {
 
 #[test]
 fn what_a_client_was_told_survives_a_kill() {
-    let directory = tempfile::tempdir().unwrap();
     let runtime = Runtime::new().unwrap();
+    let Some(mut child) = child_of("crash::what_a_client_was_told_survives_a_kill") else {
+        return runtime.block_on(write_until_killed());
+    };
+    let directory = tempfile::tempdir().unwrap();
+    child.current_dir(directory.path());
+    child.stdout(Stdio::piped()).stderr(Stdio::null());
     let (mut known, mut version) = runtime.block_on(async {
         let (cluster, config_maps) = open(directory.path()).await;
         let found = list(&config_maps).await;
@@ -216,7 +202,7 @@ fn what_a_client_was_told_survives_a_kill() {
     });
     for run in 0..RUNS {
         let pause = Duration::from_micros(run * 7919 % 5000);
-        let answered = run_and_kill(directory.path(), 1 + run * 13 % 40, pause);
+        let answered = run_and_kill(&mut child, 1 + run * 13 % 40, pause);
         runtime.block_on(async {
             let (cluster, config_maps) = open(directory.path()).await;
             let marker = format!("marker-{run}");

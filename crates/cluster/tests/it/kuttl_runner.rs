@@ -9,7 +9,7 @@ use pathline_cluster::{Cluster, Options};
 use pathline_testkit::kuttl::{Runner, find};
 
 /// Long enough for a write; what fails here waits for all of it.
-const PATIENCE: Duration = Duration::from_secs(3);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 const CONFIG: &str = r#"
 apiVersion: v1
@@ -32,7 +32,7 @@ async fn run(client: Client, files: &[(&str, &str)]) -> Result<(), String> {
 async fn run_directory(client: Client, directory: &Path) -> Result<(), String> {
     let cases = find(directory).unwrap();
     assert_eq!(cases.len(), 1);
-    let ran = Runner::new(client, PATIENCE).run(&cases[0]).await;
+    let ran = Runner::new(client, WAIT_TIMEOUT).run(&cases[0]).await;
     ran.map_err(|error| format!("{error:#}"))
 }
 

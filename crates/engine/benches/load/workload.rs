@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use crate::ground::{Ground, NAMESPACE};
 
-/// How many requests are on their way at once.
+/// The number of requests that are on their way at once.
 const AT_ONCE: usize = 16;
 
-/// How many owners, and how many resources each has.
+/// The number of owners, and of the resources that each has.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) owners: usize,

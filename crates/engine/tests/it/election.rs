@@ -120,7 +120,7 @@ async fn issue_599_of_two_controllers_one_acts() {
     world.end().await;
 }
 
-/// Who wrote what belongs to the owners, in the order in which it was asked for.
+/// The replicas that wrote for the owners, in the order in which it was asked for.
 type Writers = Arc<Mutex<Vec<&'static str>>>;
 
 /// Returns a connection that notes writes, and on which Leases are out of reach while `is_cut`.

@@ -23,7 +23,7 @@ use kube::core::GroupVersionKind;
 use kube::{Api, Client, ResourceExt};
 use pathline_engine::{Engine, Options, crds};
 use pathline_ledger::{Ledger, Location};
-use pathline_testkit::seed;
+use pathline_testkit::{Dice, seed};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, sleep, timeout};
@@ -35,11 +35,11 @@ use crate::world::{install, test_kind};
 
 const WORKLOADS: [&str; 3] = ["calm", "storm", "wind"];
 
-/// How long everything goes wrong, before and after the server is stopped for certain.
+/// The time for which everything goes wrong, before and after the server is stopped for certain.
 const HALF_A_STORM: Duration = Duration::from_secs(4);
 
-/// How long the end may take; a loaded machine gets all the time it needs.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The time-out of the end; a loaded machine gets all the time it needs.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_or_made_twice_in_a_storm() {
@@ -59,7 +59,7 @@ async fn nothing_is_lost_or_made_twice_in_a_storm_on_a_real_api_server() {
 }
 
 async fn weather(server: Server, directory: &Path) {
-    let mut random = Random(seed("faults"));
+    let mut dice = Dice::new(seed("faults"));
     let way = Way::to(server);
     let client = way.client().unwrap();
     crds::install(&client).await.unwrap();
@@ -71,9 +71,9 @@ async fn weather(server: Server, directory: &Path) {
 
     way.set_calm(false);
     let flipping = tokio::spawn(flip(way.clone()));
-    engine = storm(&way, directory, engine, &mut random).await;
-    restart(&way, &mut random).await;
-    engine = storm(&way, directory, engine, &mut random).await;
+    engine = storm(&way, directory, engine, &mut dice).await;
+    restart(&way, &mut dice).await;
+    engine = storm(&way, directory, engine, &mut dice).await;
     flipping.abort();
     let _ = flipping.await;
     way.set_calm(true);
@@ -106,30 +106,25 @@ async fn weather(server: Server, directory: &Path) {
 }
 
 /// Kills the engine, and stops the server where that is quick, now and then; returns the last engine.
-async fn storm(
-    way: &Arc<Way>,
-    directory: &Path,
-    mut engine: Runtime,
-    random: &mut Random,
-) -> Runtime {
+async fn storm(way: &Arc<Way>, directory: &Path, mut engine: Runtime, dice: &mut Dice) -> Runtime {
     let end = Instant::now() + HALF_A_STORM;
     while Instant::now() < end {
-        sleep(Duration::from_millis(200 + random.below(700))).await;
-        match random.below(3) {
+        sleep(Duration::from_millis(200 + dice.below(700))).await;
+        match dice.below(3) {
             0 => {
                 engine.shutdown_background();
                 engine = start_engine(way, directory);
             }
-            1 if way.server.is_quick() => restart(way, random).await,
+            1 if way.server.is_quick() => restart(way, dice).await,
             _ => {}
         }
     }
     engine
 }
 
-async fn restart(way: &Way, random: &mut Random) {
+async fn restart(way: &Way, dice: &mut Dice) {
     way.server.stop().await;
-    sleep(Duration::from_millis(random.below(300))).await;
+    sleep(Duration::from_millis(dice.below(300))).await;
     way.server.start().await;
 }
 
@@ -160,7 +155,7 @@ async fn flip(way: Arc<Way>) {
 }
 
 async fn until_all_show(way: &Way, revision: &str) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let shown = list(&way.client().unwrap(), "ConfigMap").await;
         let shown = shown.iter().filter(|map| map.name_any().ends_with("-show"));
@@ -285,16 +280,5 @@ fn api(client: &Client, kind: &str) -> Api<DynamicObject> {
         Api::all_with(client.clone(), &resource)
     } else {
         Api::namespaced_with(client.clone(), "default", &resource)
-    }
-}
-
-/// A stream of numbers that a seed decides.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (mixed ^ (mixed >> 31)) % limit
     }
 }

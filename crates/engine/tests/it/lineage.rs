@@ -1,4 +1,4 @@
-//! What owners say of their lineage, with controllers that are played by the tests.
+//! The lineage in the status of owners, with controllers that are played by the tests.
 
 #![expect(
     clippy::unwrap_used,

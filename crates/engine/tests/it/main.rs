@@ -1,17 +1,14 @@
-//! The engine and its workers on the embedded cluster, with real processes and real git.
+//! The engine on the embedded cluster, with real processes and real git.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the tasks of a test are the real ones"
+)]
 
 mod election;
 mod faults;
-mod last_mile;
+mod keeper;
 mod lineage;
 mod owners;
-mod workers_copies;
-mod workers_daemons;
-mod workers_fixture;
-mod workers_git;
-mod workers_ports;
-mod workers_process;
-mod workers_restart;
-mod workers_retries;
-mod workers_task;
+mod rollout;
 mod world;

@@ -1,4 +1,4 @@
-//! How owners are realized, told as stories that hold on every cluster.
+//! The realization of owners, told as stories that hold on every cluster.
 
 #![expect(
     clippy::unwrap_used,

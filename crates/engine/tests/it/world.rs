@@ -53,17 +53,17 @@ macro_rules! embedded_stories {
 }
 pub(crate) use embedded_stories;
 
-/// What is awaited takes milliseconds; a loaded machine gets all the time it needs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time-out of waits that take milliseconds; a loaded machine gets all the time it needs.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is awaited by whoever is held back for it; it happens once.
+/// The event that is awaited by whoever is held back for it; it happens once.
 type Awaited = Shared<BoxFuture<'static, ()>>;
 
 /// One namespace of a cluster, with an engine of its own.
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) namespace: String,
-    /// What the engines of this world did so far.
+    /// The metrics of the engines of this world.
     pub(crate) metrics: Metrics,
     pub(crate) connection: Connection,
     engine: Option<(
@@ -72,11 +72,11 @@ pub(crate) struct World {
     )>,
     data_dir: tempfile::TempDir,
     embedded: Option<Cluster>,
-    /// What the engines of this world write down.
+    /// The ledger of the engines of this world.
     pub(crate) ledger: Ledger,
-    /// What the engine asked of the cluster, as `METHOD path`.
+    /// The requests that the engine made to the cluster, as `METHOD path`.
     calls: watch::Sender<Vec<String>>,
-    /// How calls end that are held back, and what they are held back for.
+    /// The ends of calls that are held back, and what they are held back for.
     held_back: Arc<Mutex<Option<(String, Awaited)>>>,
     late: Option<LateWatches>,
 }
@@ -145,7 +145,7 @@ impl World {
         let shutdown = CancellationToken::new();
         let mut options = Options {
             metrics: self.metrics.clone(),
-            keeper: crate::workers_fixture::keeper(),
+            keeper: crate::keeper::keeper(),
             ..Options::new(self.data_dir.path(), self.ledger.clone())
         };
         change(&mut options);
@@ -211,7 +211,7 @@ impl World {
     pub(crate) async fn stop_engine(&mut self) {
         let (running, shutdown) = self.engine.take().expect("the engine runs");
         shutdown.cancel();
-        let ended = tokio::time::timeout(PATIENCE, running).await;
+        let ended = tokio::time::timeout(WAIT_TIMEOUT, running).await;
         ended
             .expect("the engine stops when told to")
             .unwrap()
@@ -336,7 +336,7 @@ impl World {
             object.is_some_and(|object| is_wanted(&serde_json::to_value(object).unwrap()))
         };
         let waiting = await_condition(self.api(kind), name, condition);
-        match tokio::time::timeout(PATIENCE, waiting).await {
+        match tokio::time::timeout(WAIT_TIMEOUT, waiting).await {
             Ok(found) => serde_json::to_value(found.unwrap().unwrap()).unwrap(),
             Err(_) => {
                 let now = self.get(kind, name).await.unwrap_or_default();
@@ -360,7 +360,7 @@ impl World {
             }
             unreachable!("a watch does not end")
         };
-        let found = tokio::time::timeout(PATIENCE, search).await;
+        let found = tokio::time::timeout(WAIT_TIMEOUT, search).await;
         found.unwrap_or_else(|_| panic!("waited in vain for an event {reason} about {about}"))
     }
 
@@ -382,7 +382,7 @@ impl World {
             }
             unreachable!("a watch does not end")
         };
-        let found = tokio::time::timeout(PATIENCE, search).await;
+        let found = tokio::time::timeout(WAIT_TIMEOUT, search).await;
         found.unwrap_or_else(|_| panic!("waited in vain for a {kind} {what}"))
     }
 
@@ -391,7 +391,7 @@ impl World {
         let waiting = await_condition(self.api(kind), name, |object: Option<&DynamicObject>| {
             object.is_none()
         });
-        let gone = tokio::time::timeout(PATIENCE, waiting).await;
+        let gone = tokio::time::timeout(WAIT_TIMEOUT, waiting).await;
         gone.unwrap_or_else(|_| panic!("waited in vain for {kind} {name} to go"))
             .unwrap();
     }
@@ -468,7 +468,7 @@ async fn allow_everything_within(client: &Client, namespace: &str) {
     let made = await_condition(accounts, "default", |account: Option<&ServiceAccount>| {
         account.is_some()
     });
-    tokio::time::timeout(PATIENCE, made)
+    tokio::time::timeout(WAIT_TIMEOUT, made)
         .await
         .expect("the namespace gets its default account")
         .unwrap();
@@ -483,7 +483,7 @@ pub(crate) async fn install(client: &Client, crd: CustomResourceDefinition) {
         .unwrap();
     let name = crd.name_any();
     let served = await_condition(api, &name, conditions::is_crd_established());
-    tokio::time::timeout(PATIENCE, served)
+    tokio::time::timeout(WAIT_TIMEOUT, served)
         .await
         .expect("the kind is served")
         .unwrap();

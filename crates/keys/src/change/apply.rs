@@ -4,7 +4,7 @@ use super::{ChangeKind, ChangeSet};
 use crate::name::Name;
 use crate::set::KeySet;
 
-/// Why a change cannot be applied to a key set.
+/// The reason for which a change cannot be applied to a key set.
 ///
 /// ```
 /// use pathline_keys::{ChangeSet, Key, KeySet};
@@ -15,6 +15,7 @@ use crate::set::KeySet;
 /// # Ok::<(), pathline_keys::name::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ApplyError {
     /// The key to add is there already.
     #[error("{name}: cannot be added, it is there already")]
@@ -27,7 +28,7 @@ pub enum ApplyError {
     Missing {
         /// The key.
         name: Name,
-        /// What was to happen to it.
+        /// The kind of the change.
         kind: ChangeKind,
     },
     /// The change set has several changes of one key.
@@ -56,6 +57,11 @@ impl ChangeSet {
     /// A key to add must be absent, a key to remove or modify must be there; whether it has the
     /// value that the change starts with is not checked. To undo a change, apply its
     /// [reverse](ChangeSet::reverse).
+    ///
+    /// # Errors
+    ///
+    /// Fails at the first key that is there and should not be, or the other way round, and if the
+    /// change set has several changes of one key.
     pub fn apply(&self, set: &KeySet) -> Result<KeySet, ApplyError> {
         if let Some(name) = self.contradiction() {
             return Err(ApplyError::Contradiction { name });

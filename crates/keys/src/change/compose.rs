@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{ChangeKind, ChangeSet, Record};
 use crate::name::Name;
 
-/// Why two change sets do not follow each other.
+/// The reason for which two change sets do not follow each other.
 ///
 /// ```
 /// use pathline_keys::change::ComposeError;
@@ -17,15 +17,16 @@ use crate::name::Name;
 /// # Ok::<(), pathline_keys::name::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ComposeError {
-    /// What the first did to a key excludes what the second says.
+    /// The second change set says of a key what cannot follow from the first.
     #[error("{name}: {}, so it cannot be {}", word(*.first), word(*.second))]
     Transition {
         /// The key.
         name: Name,
-        /// What the first change set says.
+        /// The change in the first change set.
         first: ChangeKind,
-        /// What the second one says.
+        /// The change in the second one.
         second: ChangeKind,
     },
     /// One change set has several changes of one key.
@@ -59,6 +60,11 @@ impl ChangeSet {
     ///
     /// Checks what happened to each key (one that was removed cannot be modified), but not that the
     /// next change starts with the value that this one ends with.
+    ///
+    /// # Errors
+    ///
+    /// Fails if what happens to a key cannot happen after what happened to it, and if one of the
+    /// change sets has several changes of one key.
     pub fn compose(&self, next: &Self) -> Result<Self, ComposeError> {
         if let Some(name) = self.contradiction().or_else(|| next.contradiction()) {
             return Err(ComposeError::Contradiction { name });

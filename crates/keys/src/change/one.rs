@@ -3,7 +3,7 @@
 use crate::key_ref::KeyRef;
 use crate::name::Name;
 
-/// What happened to a key.
+/// The kind of a change of a key.
 ///
 /// ```
 /// use pathline_keys::ChangeKind;
@@ -11,6 +11,8 @@ use crate::name::Name;
 /// assert!(ChangeKind::Added < ChangeKind::Removed);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum ChangeKind {
     /// The key is new.
     Added,
@@ -96,7 +98,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// How the metadata of a key changed.
+/// The changes of the metadata of a key.
 ///
 /// ```
 /// use pathline_keys::{Key, KeySet, MetaChanges};
@@ -112,6 +114,7 @@ impl<'a> Change<'a> {
 /// # Ok::<(), pathline_keys::name::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MetaChanges<'a> {
     /// New names and their texts.
     pub added: Vec<(&'a Name, &'a str)>,

@@ -1,17 +1,25 @@
 //! From keys to a document that can be written.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pathline_document::{Child, Data, Document, Member, NodeId, Scalar};
+
 use super::error::WriteError;
-use super::number;
-use super::tree::{Data, Id, Member, Scalar, Tree};
+use super::types;
 use crate::key_ref::KeyRef;
 use crate::name::{self, Name, Namespace};
 use crate::set::KeySet;
 use crate::value::ValueRef;
 
+/// The tags that YAML reads as types, so that they are not there any more when they have been read.
+const TYPE_TAGS: [&str; 8] = [
+    "binary", "bool", "float", "int", "map", "null", "seq", "str",
+];
+
 /// Makes the document that has these keys.
-pub(super) fn from_keys(keys: &KeySet) -> Result<Tree, WriteError> {
+pub(super) fn from_keys(keys: &KeySet) -> Result<Document, WriteError> {
     let mut reader = Reader {
-        tree: Tree::default(),
+        document: Document::default(),
         open: Vec::new(),
         previous: Vec::new(),
     };
@@ -19,15 +27,16 @@ pub(super) fn from_keys(keys: &KeySet) -> Result<Tree, WriteError> {
         reader.take(key)?;
     }
     if reader.open.is_empty() {
-        reader.tree.root = reader.tree.add(Data::Map(Vec::new()), 0);
+        let root = reader.document.add(Data::Map(Vec::new()));
+        reader.document.set_root(root);
     }
-    Ok(reader.tree)
+    Ok(reader.document)
 }
 
 struct Reader {
-    tree: Tree,
+    document: Document,
     /// The nodes from the root to the previous key, with the lengths of their names.
-    open: Vec<(usize, Id)>,
+    open: Vec<(usize, NodeId)>,
     previous: Vec<u8>,
 }
 
@@ -38,6 +47,7 @@ impl Reader {
             return Err(WriteError::Outside { name });
         }
         let (data, key_type) = data_of(key, &name)?;
+        let tag = tag_of(key, &name)?;
         let path = name.subtree();
         let shared = path
             .iter()
@@ -54,9 +64,10 @@ impl Reader {
             } else {
                 Data::Map(Vec::new())
             };
-            self.tree.root = self.tree.add(data, 0);
-            self.tree.node_mut(self.tree.root).tag = tag_of(key).filter(|_| root_is_key);
-            self.open.push((2, self.tree.root));
+            let root = self.document.add(data);
+            self.document.node_mut(root).tag = tag.clone().filter(|_| root_is_key);
+            self.document.set_root(root);
+            self.open.push((2, root));
         }
         while let Some((length, parent)) =
             self.open.last().copied().filter(|(l, _)| *l < path.len())
@@ -72,8 +83,8 @@ impl Reader {
             } else {
                 Data::Map(Vec::new())
             };
-            let child = self.tree.add(data, 0);
-            self.tree.node_mut(child).tag = tag_of(key).filter(|_| is_key);
+            let child = self.document.add(data);
+            self.document.node_mut(child).tag = tag.clone().filter(|_| is_key);
             let key_type = if is_key { key_type } else { Scalar::Text };
             self.attach(parent, &rest[..part_len], key_type, child, &name)?;
             self.open.push((length + part_len + 1, child));
@@ -84,32 +95,28 @@ impl Reader {
 
     fn attach(
         &mut self,
-        parent: Id,
+        parent: NodeId,
         part: &[u8],
         key_type: Scalar,
-        child: Id,
+        child: NodeId,
         name: &Name,
     ) -> Result<(), WriteError> {
-        let node = self.tree.node_mut(parent);
-        if matches!(&node.data, Data::Scalar(Scalar::Text, text) if text.is_empty()) {
-            node.data = Data::Map(Vec::new());
-        }
+        let node = self.document.node_mut(parent);
         match &mut node.data {
             Data::List(items) if name::array_part(items.len() as u64).as_bytes() == part => {
-                items.push(child);
+                items.push(Child::new(child));
             }
             Data::List(_) => return Err(WriteError::NotAnIndex { name: name.clone() }),
             Data::Map(members) => {
                 let key = String::from_utf8(part.to_vec())
                     .map_err(|_| WriteError::NotText { name: name.clone() })?;
-                members.push(Member {
-                    key,
-                    key_type,
-                    offset: 0,
-                    value: child,
-                });
+                if !is_of_type(key_type, &key) {
+                    let kind = types::name(key_type).unwrap_or_default();
+                    return Err(cannot_hold(name, "key", kind));
+                }
+                members.push(Member::new(key, key_type, child));
             }
-            Data::Scalar(..) | Data::Binary(_) => {
+            Data::Scalar(..) => {
                 return Err(WriteError::BelowScalar { name: name.clone() });
             }
         }
@@ -117,8 +124,26 @@ impl Reader {
     }
 }
 
-fn tag_of(key: KeyRef<'_>) -> Option<Box<str>> {
-    key.metadata().get("tag").map(Into::into)
+/// Returns the tag of a key, unless it is one that YAML reads as a type or not at all.
+fn tag_of(key: KeyRef<'_>, name: &Name) -> Result<Option<Box<str>>, WriteError> {
+    let Some(tag) = key.metadata().get("tag") else {
+        return Ok(None);
+    };
+    let is_type = tag
+        .strip_prefix("tag:yaml.org,2002:")
+        .is_some_and(|suffix| TYPE_TAGS.contains(&suffix));
+    if is_type || matches!(tag, "" | "!") || key.value().is_binary() {
+        return Err(cannot_hold(name, "tag", tag));
+    }
+    Ok(Some(tag.into()))
+}
+
+fn cannot_hold(name: &Name, metadata: &str, text: &str) -> WriteError {
+    WriteError::Metadata {
+        name: name.clone(),
+        metadata: metadata.to_owned(),
+        text: text.to_owned(),
+    }
 }
 
 /// Returns what a key stands for by its metadata, and the type of its own name.
@@ -130,14 +155,14 @@ fn data_of(key: KeyRef<'_>, name: &Name) -> Result<(Data, Scalar), WriteError> {
     }
     let key_type = metadata
         .get("key")
-        .and_then(Scalar::from_name)
+        .and_then(types::of_name)
         .unwrap_or(Scalar::Text);
     let kind = metadata
         .get("type")
-        .and_then(Scalar::from_name)
+        .and_then(types::of_name)
         .unwrap_or(Scalar::Text);
     let data = match key.value() {
-        ValueRef::Binary(bytes) => Data::Binary(bytes.to_vec()),
+        ValueRef::Binary(bytes) => Data::Scalar(Scalar::Binary, STANDARD.encode(bytes)),
         ValueRef::Absent | ValueRef::Text("") if metadata.get("array").is_some() => {
             Data::List(Vec::new())
         }
@@ -147,7 +172,7 @@ fn data_of(key: KeyRef<'_>, name: &Name) -> Result<(Data, Scalar), WriteError> {
         value => {
             let text = value.text().unwrap_or_default();
             if !is_of_type(kind, text) {
-                let kind = kind.name().unwrap_or("text").to_owned();
+                let kind = types::name(kind).unwrap_or("text").to_owned();
                 return Err(WriteError::WrongType {
                     name: name.clone(),
                     kind,
@@ -161,10 +186,9 @@ fn data_of(key: KeyRef<'_>, name: &Name) -> Result<(Data, Scalar), WriteError> {
 
 fn is_of_type(kind: Scalar, text: &str) -> bool {
     match kind {
-        Scalar::Text | Scalar::Datetime => true,
-        Scalar::Null => text.is_empty(),
-        Scalar::Boolean => matches!(text, "true" | "false"),
-        Scalar::Integer => number::integer(text).is_some_and(|canonical| canonical == text),
-        Scalar::Float => number::is_float(text),
+        Scalar::Text | Scalar::Datetime | Scalar::Binary => true,
+        _ => kind
+            .canonical(text)
+            .is_some_and(|canonical| canonical == text),
     }
 }

@@ -1,26 +1,30 @@
 //! From a parsed document to keys.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
-use super::error::{Failure, ReadErrorKind};
-use super::tree::{Data, Id, Member, Scalar, Tree};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pathline_document::{Data, Document, Member, Node, NodeId, Scalar};
+
+use super::error::{ErrorAt, ReadErrorKind};
+use super::types;
 use crate::key::Key;
 use crate::metadata::Metadata;
 use crate::name::{self, Name, Namespace};
 use crate::set::KeySet;
 use crate::value::Value;
 
-/// How many bytes of names and values aliases may add to what the document itself says.
+/// The bytes of names and values that aliases may add to what the document itself says.
 const ALIAS_BUDGET: usize = 64 * 1024 * 1024;
 
 /// Makes the keys of a document.
-pub(super) fn to_keys(tree: &Tree) -> Result<KeySet, Failure> {
+pub(super) fn to_keys(document: &Document) -> Result<KeySet, ErrorAt> {
     let root = Name::root(Namespace::User);
     let mut writer = Writer {
-        tree,
-        keys: Vec::with_capacity(tree.len()),
+        document,
+        keys: Vec::with_capacity(document.len()),
         path: root.subtree().to_vec(),
-        seen: vec![false; tree.len()],
+        seen: vec![false; document.len()],
         aliased: 0,
         described: Described::default(),
     };
@@ -30,21 +34,21 @@ pub(super) fn to_keys(tree: &Tree) -> Result<KeySet, Failure> {
 
 /// A list or map on the way to the node that is being written, and where an alias led into it.
 struct Frame {
-    node: Id,
+    node: NodeId,
     next: usize,
     path_len: usize,
     alias: Option<usize>,
 }
 
-/// Where the list or map of a node begins, and the outermost alias it is part of.
+/// The offset at which the list or map of a node begins, and the outermost alias it is part of.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Around {
     offset: usize,
     alias: Option<usize>,
 }
 
 struct Writer<'a> {
-    tree: &'a Tree,
+    document: &'a Document,
     keys: Vec<Key>,
     path: Vec<u8>,
     seen: Vec<bool>,
@@ -53,30 +57,32 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn run(&mut self) -> Result<(), Failure> {
+    fn run(&mut self) -> Result<(), ErrorAt> {
         let mut frames = Vec::new();
-        frames.extend(self.enter(self.tree.root, None, Place::default())?);
+        frames.extend(self.enter(self.document.root(), None, Around::default())?);
         while let Some(frame) = frames.last_mut() {
             self.path.truncate(frame.path_len);
             let at = frame.next;
             frame.next += 1;
-            let offset = self.tree.node(frame.node).offset;
-            let place = Place {
+            let offset = self.document.node(frame.node).span.start;
+            let around = Around {
                 offset,
                 alias: frame.alias,
             };
-            let entered = match &self.tree.node(frame.node).data {
+            let entered = match &self.document.node(frame.node).data {
                 Data::List(items) if at < items.len() => {
                     self.push(name::array_part(at as u64).as_bytes());
-                    self.enter(items[at], None, place)?
+                    self.enter(items[at].id, None, around)?
                 }
                 Data::Map(members) if at < members.len() => {
                     let member = &members[at];
-                    if member.key.is_empty() && self.path.len() == 2 {
-                        return Err(Failure::new(member.offset, ReadErrorKind::EmptyKey));
+                    let key = key_text(member)?;
+                    if key.is_empty() && self.path.len() == 2 {
+                        let at = member.key_span.start;
+                        return Err(ErrorAt::new(at, ReadErrorKind::EmptyKey));
                     }
-                    self.push(member.key.as_bytes());
-                    self.enter(member.value, Some(member), place)?
+                    self.push(key.as_bytes());
+                    self.enter(member.value.id, Some(member), around)?
                 }
                 _ => {
                     frames.pop();
@@ -96,39 +102,36 @@ impl Writer<'_> {
     /// Writes the key of a node, and returns a frame if there is something below it.
     fn enter(
         &mut self,
-        id: Id,
+        id: NodeId,
         member: Option<&Member>,
-        place: Place,
-    ) -> Result<Option<Frame>, Failure> {
-        let node = self.tree.node(id);
-        let offset = member.map_or(place.offset, |member| member.offset);
-        let seen = std::mem::replace(&mut self.seen[id], true);
-        let alias = place.alias.or_else(|| seen.then_some(offset));
+        around: Around,
+    ) -> Result<Option<Frame>, ErrorAt> {
+        let node = self.document.node(id);
+        let offset = member.map_or(around.offset, |member| member.key_span.start);
+        let seen = std::mem::replace(&mut self.seen[id.index()], true);
+        let alias = around.alias.or_else(|| seen.then_some(offset));
         if self.path.len() > name::MAX_LEN {
-            return Err(Failure::new(offset, ReadErrorKind::TooLong));
+            return Err(ErrorAt::new(offset, ReadErrorKind::TooLong));
         }
         if let Some(alias) = alias {
             let size = match &node.data {
                 Data::Scalar(_, text) => text.len(),
-                Data::Binary(bytes) => bytes.len(),
                 Data::List(_) | Data::Map(_) => 0,
             };
             self.aliased += self.path.len() + size;
             if self.aliased > ALIAS_BUDGET {
-                return Err(Failure::new(alias, ReadErrorKind::Bomb));
+                return Err(ErrorAt::new(alias, ReadErrorKind::Bomb));
             }
         }
         let (value, kind) = match &node.data {
-            Data::Scalar(Scalar::Null, _) => (Value::Absent, Some(("type", "null"))),
-            Data::Scalar(scalar, text) => (
-                text.as_str().into(),
-                scalar.name().map(|name| ("type", name)),
-            ),
-            Data::Binary(bytes) => (bytes.as_slice().into(), None),
+            Data::Scalar(scalar, text) => {
+                let kind = types::name(*scalar).map(|name| ("type", name));
+                (value_of(node, *scalar, text)?, kind)
+            }
             Data::List(_) => (Value::Absent, Some(("array", ""))),
             Data::Map(_) => (Value::Absent, Some(("map", ""))),
         };
-        let key_type = member.and_then(|member| member.key_type.name());
+        let key_type = member.and_then(|member| types::name(member.key_type));
         let says_nothing = matches!(&node.data, Data::Map(members) if !members.is_empty())
             && key_type.is_none()
             && node.tag.is_none();
@@ -143,9 +146,6 @@ impl Writer<'_> {
                     .with_metadata(metadata)
                     .with_value(value),
             );
-        }
-        if let Data::Map(members) = &node.data {
-            refuse_duplicates(members)?;
         }
         let is_container = matches!(node.data, Data::List(_) | Data::Map(_));
         let path_len = self.path.len();
@@ -165,17 +165,37 @@ impl Writer<'_> {
     }
 }
 
-fn refuse_duplicates(members: &[Member]) -> Result<(), Failure> {
-    let mut keys = HashSet::with_capacity(members.len());
-    match members
-        .iter()
-        .find(|member| !keys.insert(member.key.as_str()))
-    {
-        Some(member) => {
-            let kind = ReadErrorKind::DuplicateKey(member.key.clone());
-            Err(Failure::new(member.offset, kind))
+/// Returns the part of a name that a key of a map becomes.
+fn key_text(member: &Member) -> Result<Cow<'_, str>, ErrorAt> {
+    let failed = |kind| ErrorAt::new(member.key_span.start, kind);
+    if member.key_type == Scalar::Binary {
+        return Err(failed(
+            pathline_document::ReadErrorKind::NonScalarKey.into(),
+        ));
+    }
+    let key = member.key_type.canonical(&member.key);
+    let key = key.ok_or_else(|| failed(ReadErrorKind::OutOfRange(member.key.clone())))?;
+    if key.contains('\0') {
+        return Err(failed(ReadErrorKind::NulInKey));
+    }
+    Ok(key)
+}
+
+fn value_of(node: &Node, scalar: Scalar, text: &str) -> Result<Value, ErrorAt> {
+    let failed = |kind| ErrorAt::new(node.span.start, kind);
+    match scalar {
+        Scalar::Null => Ok(Value::Absent),
+        Scalar::Binary => {
+            let packed: String = text.split_whitespace().collect();
+            let bytes = STANDARD.decode(packed);
+            let bytes =
+                bytes.map_err(|error| failed(ReadErrorKind::NotBase64(error.to_string())))?;
+            Ok(bytes.as_slice().into())
         }
-        None => Ok(()),
+        _ => match scalar.canonical(text) {
+            Some(text) => Ok((&*text).into()),
+            None => Err(failed(ReadErrorKind::OutOfRange(text.to_owned()))),
+        },
     }
 }
 

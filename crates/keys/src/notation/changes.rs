@@ -1,82 +1,153 @@
 //! Change sets.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde::de::Deserializer;
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 
-use super::{Error, Meta, read_metadata, read_name, show_metadata};
-use crate::change::{Change, ChangeSet};
+use super::object::Object;
+use super::{Error, metadata, read_name, refuse};
+use crate::change::{Change, ChangeSet, MetaChanges};
 use crate::key::Key;
 use crate::key_ref::KeyRef;
-use crate::metadata::short_name;
+use crate::metadata::{Metadata, short_name};
+use crate::name::Name;
 use crate::value::{Value, ValueRef};
 
-/// Prints a change set: `{"added":[{"name","value","meta"}],"removed":[…],"modified":[{"name",
-/// "old":{"value","meta"},"new":{…},"meta":{"added":{},"removed":{},"modified":{"k":[old,new]}}}]}`,
-/// ordered by name. A value is a text, null, or `{"base64": …}`.
-///
-/// ```
-/// use pathline_keys::notation::change_set_to_json;
-/// use pathline_keys::{Key, KeySet};
-///
-/// let new = KeySet::from_iter([Key::new("user:/a".parse()?).with_value("1")]);
-/// let json = change_set_to_json(&KeySet::diff(&KeySet::new(), &new, None));
-/// assert_eq!(json["added"][0]["name"], "user:/a");
-/// # Ok::<(), pathline_keys::name::Error>(())
-/// ```
-#[must_use]
-pub fn change_set_to_json(changes: &ChangeSet) -> Json {
-    let named = |key: KeyRef<'_>| {
-        let mut object = show_side(key);
-        object["name"] = json!(key.name().to_string());
-        object
-    };
-    let is_modified = |change: &Change<'_>| change.old().is_some() && change.current().is_some();
-    json!({
-        "added": changes.added().map(named).collect::<Json>(),
-        "removed": changes.removed().map(named).collect::<Json>(),
-        "modified": changes.iter().filter(is_modified).map(show_modified).collect::<Json>(),
-    })
+impl Serialize for ChangeSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let modified = self.iter().filter_map(|change| {
+            let (old, new) = change.old().zip(change.current())?;
+            Some(ShownModified::new(change, old, new))
+        });
+        let shown = Shown {
+            added: self.added().map(ShownKey::new).collect(),
+            removed: self.removed().map(ShownKey::new).collect(),
+            modified: modified.collect(),
+        };
+        shown.serialize(serializer)
+    }
 }
 
-fn show_side(key: KeyRef<'_>) -> Json {
-    let value = match key.value() {
-        ValueRef::Absent | ValueRef::Binary([]) => Json::Null,
-        ValueRef::Text(text) => json!(text),
-        ValueRef::Binary(bytes) => json!({ "base64": STANDARD.encode(bytes) }),
-    };
-    json!({ "value": value, "meta": show_metadata(key.metadata().iter()) })
+/// A change set as it is printed.
+#[derive(Serialize)]
+struct Shown<'a> {
+    added: Vec<ShownKey<'a>>,
+    removed: Vec<ShownKey<'a>>,
+    modified: Vec<ShownModified<'a>>,
 }
 
-fn show_modified(change: Change<'_>) -> Json {
-    let meta = change.meta_changes();
-    let modified: serde_json::Map<_, _> = meta
-        .modified
-        .iter()
-        .map(|(name, old, new)| (short_name(name), json!([old, new])))
-        .collect();
-    json!({
-        "name": change.name().to_string(),
-        "old": change.old().map(show_side),
-        "new": change.current().map(show_side),
-        "meta": {
-            "added": show_metadata(meta.added.into_iter()),
-            "removed": show_metadata(meta.removed.into_iter()),
-            "modified": modified,
-        },
-    })
+#[derive(Serialize)]
+struct ShownKey<'a> {
+    name: Name,
+    value: ShownValue<'a>,
+    meta: &'a Metadata,
 }
 
+impl<'a> ShownKey<'a> {
+    fn new(key: KeyRef<'a>) -> Self {
+        Self {
+            name: key.name(),
+            value: ShownValue::new(key.value()),
+            meta: key.metadata(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ShownValue<'a> {
+    Absent,
+    Text(&'a str),
+    Binary { base64: String },
+}
+
+impl<'a> ShownValue<'a> {
+    fn new(value: ValueRef<'a>) -> Self {
+        match value {
+            ValueRef::Absent | ValueRef::Binary([]) => Self::Absent,
+            ValueRef::Text(text) => Self::Text(text),
+            ValueRef::Binary(bytes) => Self::Binary {
+                base64: STANDARD.encode(bytes),
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ShownSide<'a> {
+    value: ShownValue<'a>,
+    meta: &'a Metadata,
+}
+
+impl<'a> ShownSide<'a> {
+    fn new(key: KeyRef<'a>) -> Self {
+        Self {
+            value: ShownValue::new(key.value()),
+            meta: key.metadata(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ShownModified<'a> {
+    name: Name,
+    old: ShownSide<'a>,
+    new: ShownSide<'a>,
+    meta: ShownMeta<'a>,
+}
+
+impl<'a> ShownModified<'a> {
+    fn new(change: Change<'a>, old: KeyRef<'a>, new: KeyRef<'a>) -> Self {
+        Self {
+            name: change.name(),
+            old: ShownSide::new(old),
+            new: ShownSide::new(new),
+            meta: ShownMeta::new(change.meta_changes()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ShownMeta<'a> {
+    added: BTreeMap<String, &'a str>,
+    removed: BTreeMap<String, &'a str>,
+    modified: BTreeMap<String, [&'a str; 2]>,
+}
+
+impl<'a> ShownMeta<'a> {
+    fn new(changes: MetaChanges<'a>) -> Self {
+        let texts = |entries: Vec<(&'a Name, &'a str)>| {
+            let named = entries
+                .into_iter()
+                .map(|(name, text)| (short_name(name), text));
+            named.collect()
+        };
+        let modified = changes.modified.into_iter();
+        Self {
+            added: texts(changes.added),
+            removed: texts(changes.removed),
+            modified: modified
+                .map(|(name, old, new)| (short_name(name), [old, new]))
+                .collect(),
+        }
+    }
+}
+
+/// A change set as it is written. What `meta` says about a modified key follows from its sides and
+/// is not read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Changes {
+pub(super) struct Written {
     #[serde(default)]
-    added: Vec<Named>,
+    added: Vec<Object<Named>>,
     #[serde(default)]
-    removed: Vec<Named>,
+    removed: Vec<Object<Named>>,
     #[serde(default)]
-    modified: Vec<Modified>,
+    modified: Vec<Object<Modified>>,
 }
 
 #[derive(Deserialize)]
@@ -91,55 +162,53 @@ struct Side {
     #[serde(default)]
     value: Option<Content>,
     #[serde(default)]
-    meta: Meta,
+    meta: metadata::Written,
 }
 
 #[derive(Deserialize)]
 struct Modified {
     name: String,
-    old: Side,
-    new: Side,
+    old: Object<Side>,
+    new: Object<Side>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Content {
     Text(String),
-    Binary { base64: String },
+    Binary(Object<Base64>),
 }
 
-/// Reads what [`change_set_to_json`] prints. What `meta` says about a modified key follows from its
-/// sides and is not read.
-///
-/// ```
-/// use pathline_keys::notation::{change_set_from_json, change_set_to_json};
-///
-/// let changes = change_set_from_json(r#"{"removed":[{"name":"user:/a","value":"1"}]}"#)?;
-/// assert_eq!(changes.removed().count(), 1);
-/// let printed = change_set_to_json(&changes).to_string();
-/// assert_eq!(change_set_from_json(&printed)?, changes);
-/// # Ok::<(), pathline_keys::notation::Error>(())
-/// ```
-pub fn change_set_from_json(json: &str) -> Result<ChangeSet, Error> {
-    let changes: Changes = serde_json::from_str(json)?;
-    let named = |keys: Vec<Named>| -> Result<Vec<Key>, Error> {
+#[derive(Deserialize)]
+struct Base64 {
+    base64: String,
+}
+
+impl<'de> Deserialize<'de> for ChangeSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(Object::deserialize(deserializer)?).map_err(|error| refuse(&error))
+    }
+}
+
+pub(super) fn read(Object(written): Object<Written>) -> Result<ChangeSet, Error> {
+    let named = |keys: Vec<Object<Named>>| -> Result<Vec<Key>, Error> {
         keys.into_iter()
-            .map(|key| read_side(&key.name, key.side))
+            .map(|Object(key)| read_side(&key.name, key.side))
             .collect()
     };
-    let modified: Vec<_> = changes
+    let modified: Vec<_> = written
         .modified
         .into_iter()
-        .map(|key| {
+        .map(|Object(key)| {
             Ok((
-                read_side(&key.name, key.old)?,
-                read_side(&key.name, key.new)?,
+                read_side(&key.name, key.old.0)?,
+                read_side(&key.name, key.new.0)?,
             ))
         })
         .collect::<Result<_, Error>>()?;
     Ok(ChangeSet::from_parts(
-        named(changes.added)?,
-        named(changes.removed)?,
+        named(written.added)?,
+        named(written.removed)?,
         modified,
     ))
 }
@@ -148,20 +217,15 @@ fn read_side(name: &str, side: Side) -> Result<Key, Error> {
     let value = match side.value {
         None => Value::Absent,
         Some(Content::Text(text)) => text.into(),
-        Some(Content::Binary { base64 }) => {
-            let bytes = STANDARD.decode(base64);
-            let name = name.to_owned();
-            Value::Binary(
-                bytes
-                    .map_err(|_| Error::Bytes {
-                        name,
-                        encoding: "base64",
-                    })?
-                    .into(),
-            )
+        Some(Content::Binary(Object(Base64 { base64 }))) => {
+            let bytes = STANDARD.decode(base64).map_err(|_| Error::Bytes {
+                name: name.to_owned(),
+                encoding: "base64",
+            })?;
+            Value::Binary(bytes.into())
         }
     };
     Ok(Key::new(read_name(name)?)
         .with_value(value)
-        .with_metadata(read_metadata(side.meta)?))
+        .with_metadata(side.meta.read(name)?))
 }

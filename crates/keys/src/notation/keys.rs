@@ -1,47 +1,55 @@
-//! Key sets.
+//! Keys and key sets.
 
-use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 
-use super::{Error, Meta, read_metadata, read_name, show_metadata};
+use serde::de::Deserializer;
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use super::object::Object;
+use super::{Error, metadata, read_name, refuse};
 use crate::key::Key;
+use crate::key_ref::KeyRef;
+use crate::metadata::{Metadata, is_binary_name, short_name};
+use crate::name::Name;
 use crate::set::KeySet;
 use crate::value::{Value, ValueRef};
 
-/// One key; `bin` is there or not, and null if it is a null binary.
+/// One key as it is written; `bin` is there or not, and null if it is a null binary.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Notation {
+pub(super) struct Written {
     n: String,
     #[serde(default)]
     v: Option<String>,
     #[serde(default, deserialize_with = "present")]
     bin: Option<Option<String>>,
     #[serde(default)]
-    m: Meta,
+    m: metadata::Written,
 }
 
-fn present<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<String>>, D::Error> {
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Reads a key set.
-///
-/// ```
-/// use pathline_keys::notation::{key_set_from_json, key_set_to_json};
-///
-/// let json = r##"[{"n":"user:/a","v":"1","m":{"unit":"s"}},{"n":"user:/b","bin":"00ff"}]"##;
-/// let keys = key_set_from_json(json)?;
-/// assert_eq!(keys.len(), 2);
-/// assert_eq!(key_set_from_json(&key_set_to_json(&keys).to_string())?, keys);
-/// # Ok::<(), pathline_keys::notation::Error>(())
-/// ```
-pub fn key_set_from_json(json: &str) -> Result<KeySet, Error> {
-    let notations: Vec<Notation> = serde_json::from_str(json)?;
-    let count = notations.len();
-    let keys: Vec<_> = notations.into_iter().map(read).collect::<Result<_, _>>()?;
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(Object::deserialize(deserializer)?.0).map_err(|error| refuse(&error))
+    }
+}
+
+impl<'de> Deserialize<'de> for KeySet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_all(Vec::deserialize(deserializer)?).map_err(|error| refuse(&error))
+    }
+}
+
+pub(super) fn read_all(written: Vec<Object<Written>>) -> Result<KeySet, Error> {
+    let count = written.len();
+    let keys: Vec<_> = written
+        .into_iter()
+        .map(|key| read(key.0))
+        .collect::<Result<_, _>>()?;
     let set: KeySet = keys.iter().cloned().collect();
     if set.len() < count {
         let mut names: Vec<_> = keys.iter().map(Key::name).collect();
@@ -55,51 +63,72 @@ pub fn key_set_from_json(json: &str) -> Result<KeySet, Error> {
     Ok(set)
 }
 
-fn read(notation: Notation) -> Result<Key, Error> {
-    let value = match (notation.bin, notation.v) {
+fn read(written: Written) -> Result<Key, Error> {
+    let value = match (written.bin, written.v) {
         (Some(hex), _) => {
-            let bytes = from_hex(&hex.unwrap_or_default());
-            let name = notation.n.clone();
-            Value::Binary(
-                bytes
-                    .ok_or(Error::Bytes {
-                        name,
-                        encoding: "hexadecimal",
-                    })?
-                    .into(),
-            )
+            let bytes = from_hex(&hex.unwrap_or_default()).ok_or_else(|| Error::Bytes {
+                name: written.n.clone(),
+                encoding: "hexadecimal",
+            })?;
+            Value::Binary(bytes.into())
         }
         (None, Some(text)) => text.into(),
         (None, None) => Value::Absent,
     };
-    let key = Key::new(read_name(&notation.n)?).with_value(value);
-    Ok(key.with_metadata(read_metadata(notation.m)?))
+    let key = Key::new(read_name(&written.n)?).with_value(value);
+    Ok(key.with_metadata(written.m.read(&written.n)?))
 }
 
-/// Prints a key set. Reading it gives an equal one.
-#[must_use]
-pub fn key_set_to_json(keys: &KeySet) -> Json {
-    let show = |key: crate::KeyRef<'_>| {
-        let mut object = Map::new();
-        object.insert("n".to_owned(), json!(key.name().to_string()));
-        let (field, value) = match key.value() {
-            ValueRef::Absent => ("v", Json::Null),
-            ValueRef::Text(text) => ("v", json!(text)),
-            ValueRef::Binary([]) => ("bin", Json::Null),
-            ValueRef::Binary(bytes) => ("bin", json!(to_hex(bytes))),
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shown::new(self.name().clone(), self.value().as_ref(), self.metadata())
+            .serialize(serializer)
+    }
+}
+
+impl Serialize for KeyRef<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shown::new(self.name(), self.value(), self.metadata()).serialize(serializer)
+    }
+}
+
+impl Serialize for KeySet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+/// One key as it is printed.
+#[derive(Serialize)]
+struct Shown<'a> {
+    n: Name,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    v: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bin: Option<Option<String>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    m: BTreeMap<String, &'a str>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(name: Name, value: ValueRef<'a>, metadata: &'a Metadata) -> Self {
+        let (v, bin) = match value {
+            ValueRef::Absent => (Some(None), None),
+            ValueRef::Text(text) => (Some(Some(text)), None),
+            ValueRef::Binary([]) => (None, Some(None)),
+            ValueRef::Binary(bytes) => (None, Some(Some(to_hex(bytes)))),
         };
-        object.insert(field.to_owned(), value);
-        let shown = key.metadata().iter().filter(|(name, _)| {
-            // `bin` says it already.
-            !(key.value().is_binary() && name.base_name() == Some(b"binary"))
-        });
-        let metadata = show_metadata(shown);
-        if !metadata.is_empty() {
-            object.insert("m".to_owned(), Json::Object(metadata));
+        // `bin` says that it is binary.
+        let entries = metadata.iter().filter(|(name, _)| !is_binary_name(name));
+        Self {
+            n: name,
+            v,
+            bin,
+            m: entries
+                .map(|(name, text)| (short_name(name), text))
+                .collect(),
         }
-        Json::Object(object)
-    };
-    keys.iter().map(show).collect()
+    }
 }
 
 fn from_hex(hex: &str) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! What changed between two sets.
+//! The diff of two sets.
 
 use std::ops::ControlFlow;
 
@@ -14,6 +14,21 @@ impl KeySet {
     /// Cascading keys are for look-up and never part of a change. The cost follows the number of
     /// nodes the two sets do not share: for `k` writes it is at most in the order of `k` times the
     /// height, whatever the size.
+    ///
+    /// ```
+    /// use pathline_keys::{Key, KeySet};
+    ///
+    /// let mut set = KeySet::from_iter([Key::new("user:/app/port".parse()?).with_value("80")]);
+    /// let before = set.clone();
+    /// set.insert(Key::new("user:/app/host".parse()?).with_value("a"));
+    /// set.insert(Key::new("user:/db/host".parse()?).with_value("b"));
+    ///
+    /// assert_eq!(KeySet::diff(&before, &set, None).len(), 2);
+    /// let app = KeySet::diff(&before, &set, Some(&"user:/app".parse()?));
+    /// let names: Vec<_> = app.added().map(|key| key.name().to_string()).collect();
+    /// assert_eq!(names, ["user:/app/host"]);
+    /// # Ok::<(), pathline_keys::name::Error>(())
+    /// ```
     #[must_use]
     pub fn diff(old: &Self, new: &Self, below: Option<&Name>) -> ChangeSet {
         Self::diff_with_visits(old, new, below).0

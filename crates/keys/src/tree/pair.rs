@@ -14,7 +14,7 @@ pub(crate) trait Pairs {
     fn differ(&mut self, a: Option<Place<'_>>, b: Option<Place<'_>>) -> ControlFlow<()>;
 }
 
-/// Where a key is.
+/// The position of a key: its node, which is a leaf, and its index.
 pub(crate) type Place<'a> = (&'a Arc<Node>, &'a Leaf, usize);
 
 /// Compares a range of two trees and returns how many nodes it had to open.

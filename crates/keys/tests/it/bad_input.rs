@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use pathline_keys::document::{Format, ReadErrorKind};
+use pathline_document::ReadErrorKind::{Syntax, TooManyMerged};
+use pathline_keys::document::{self, Format, ReadErrorKind};
 use pathline_keys::{Key, KeySet, Name};
 
 #[test]
@@ -23,9 +24,9 @@ fn what_does_not_parse_says_where() {
         (Format::Toml, "a = 1\na = 2", 2, 1),
     ];
     for (format, text, line, column) in table {
-        let error = format.read(text).expect_err(text);
+        let error = document::read(format, text).expect_err(text);
         assert!(
-            matches!(error.kind, ReadErrorKind::Syntax(_)),
+            matches!(error.kind, ReadErrorKind::Document(Syntax(_))),
             "{text}: {error}"
         );
         assert_eq!(
@@ -38,9 +39,7 @@ fn what_does_not_parse_says_where() {
 
 #[test]
 fn bytes_that_are_no_text_say_where() {
-    let error = Format::Yaml
-        .read_bytes(b"a: 1\nb: \xff")
-        .expect_err("not UTF-8");
+    let error = document::read_bytes(Format::Yaml, b"a: 1\nb: \xff").expect_err("not UTF-8");
     assert_eq!(error.to_string(), "line 2, column 4: not UTF-8");
 }
 
@@ -66,7 +65,7 @@ fn a_value_of_100_megabytes_is_shared_and_not_copied() {
 #[test]
 fn a_document_with_a_value_of_100_megabytes_is_read() {
     let text = format!("{{\"a\": \"{}\"}}", "x".repeat(100 << 20));
-    let keys = Format::Json.read(&text).expect("valid JSON");
+    let keys = document::read(Format::Json, &text).expect("valid JSON");
     assert_eq!(
         keys.iter()
             .next()
@@ -88,7 +87,7 @@ fn a_million_keys_in_one_directory_are_read() {
         .expect("text");
     }
     text.push('}');
-    let keys = Format::Json.read(&text).expect("valid JSON");
+    let keys = document::read(Format::Json, &text).expect("valid JSON");
     assert_eq!(keys.len(), 1_000_000);
     let mut changed = keys.clone();
     changed.insert(Key::new(Name::parse("user:/key77").expect("a name")).with_value("x"));
@@ -102,17 +101,18 @@ fn nesting_10_000_deep_is_read_written_and_compared() {
     let maps = format!("{}1{}", "{\"a\":".repeat(deep), "}".repeat(deep));
     for text in [&lists, &maps] {
         for format in [Format::Json, Format::Yaml] {
-            let keys = format.read(text).expect("valid");
-            let written = format.write(&keys).expect("it was read");
-            assert_eq!(format.read(&written).expect("just written"), keys);
+            let keys = document::read(format, text).expect("valid");
+            let written = document::write(format, &keys).expect("it was read");
+            assert_eq!(
+                document::read(format, &written).expect("just written"),
+                keys
+            );
             assert!(!KeySet::diff(&keys, &KeySet::new(), None).is_empty());
         }
     }
     let toml = format!("a = {lists}");
-    let error = Format::Toml
-        .read(&toml)
-        .expect_err("the parser has a limit");
-    assert!(matches!(error.kind, ReadErrorKind::Syntax(_)));
+    let error = document::read(Format::Toml, &toml).expect_err("the parser has a limit");
+    assert!(matches!(error.kind, ReadErrorKind::Document(Syntax(_))));
 }
 
 #[test]
@@ -137,9 +137,14 @@ fn yaml_bombs_are_defused() {
         write!(merges, "k{number}: 1, ").expect("text");
     }
     write!(merges, "}}\nb: {{<<: [{}]}}", vec!["*a"; 5000].join(", ")).expect("text");
-    for (text, line) in [(&laughs, 7), (&long, 2), (&merges, 2)] {
-        let error = Format::Yaml.read(text).expect_err("a bomb");
-        assert_eq!(error.kind, ReadErrorKind::Bomb);
+    let merged = ReadErrorKind::Document(TooManyMerged(1_000_000));
+    for (text, line, kind) in [
+        (&laughs, 7, ReadErrorKind::Bomb),
+        (&long, 2, ReadErrorKind::Bomb),
+        (&merges, 2, merged),
+    ] {
+        let error = document::read(Format::Yaml, text).expect_err("a bomb");
+        assert_eq!(error.kind, kind);
         assert_eq!(error.at.line, line, "{error}");
     }
 }

@@ -1,15 +1,13 @@
 //! Documents as keys, and back.
 
-use pathline_keys::document::{Format, ReadErrorKind, WriteError};
+use pathline_keys::document::{self, Format, ReadErrorKind, WriteError};
 use pathline_keys::{KeySet, Name, short_name};
 use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(format: Format, text: &str) -> KeySet {
-    format
-        .read(text)
-        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    document::read(format, text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Shows keys as `name=value {metadata}`.
@@ -146,7 +144,7 @@ fn yaml_tags_and_typed_keys_survive() {
     assert_eq!(
         read(
             Format::Yaml,
-            &Format::Yaml.write(&keys).expect("it came from YAML")
+            &document::write(Format::Yaml, &keys).expect("it came from YAML")
         ),
         keys
     );
@@ -181,7 +179,7 @@ fn toml_tables_dates_and_arrays_of_tables_are_keys() {
     assert_eq!(
         read(
             Format::Toml,
-            &Format::Toml.write(&keys).expect("it came from TOML")
+            &document::write(Format::Toml, &keys).expect("it came from TOML")
         ),
         keys
     );
@@ -189,11 +187,9 @@ fn toml_tables_dates_and_arrays_of_tables_are_keys() {
 
 #[test]
 fn what_is_not_representable_is_an_error_with_line_and_column() {
-    use ReadErrorKind::{
-        DuplicateKey, EmptyKey, Merge, NonScalarKey, NulInKey, OutOfRange, Recursive,
-        SeveralDocuments,
-    };
-    let duplicate = |key: &str| DuplicateKey(key.to_owned());
+    use ReadErrorKind::{Document, EmptyKey, NulInKey, OutOfRange, SeveralDocuments};
+    use pathline_document::ReadErrorKind::{DuplicateKey, Merge, NonScalarKey, Recursive};
+    let duplicate = |key: &str| Document(DuplicateKey(key.to_owned()));
     let table = [
         (Format::Json, "{\n \"a\\u0000\": 1}", 2, 2, NulInKey),
         (Format::Yaml, "x: 1\n\"a\\0\": 1", 2, 1, NulInKey),
@@ -210,11 +206,23 @@ fn what_is_not_representable_is_an_error_with_line_and_column() {
         ),
         (Format::Yaml, "a: 1\nb: 2\na: 3", 3, 1, duplicate("a")),
         (Format::Yaml, "1: a\n'1': b", 2, 1, duplicate("1")),
-        (Format::Yaml, "a: 1\n? {x: y}\n: 2", 2, 3, NonScalarKey),
-        (Format::Yaml, "k: &k [1]\n*k : 2", 2, 1, NonScalarKey),
+        (
+            Format::Yaml,
+            "a: 1\n? {x: y}\n: 2",
+            2,
+            3,
+            Document(NonScalarKey),
+        ),
+        (
+            Format::Yaml,
+            "k: &k [1]\n*k : 2",
+            2,
+            1,
+            Document(NonScalarKey),
+        ),
         (Format::Yaml, "a: 1\n---\nb: 2", 2, 1, SeveralDocuments),
-        (Format::Yaml, "a: 1\n<<: 2", 2, 1, Merge),
-        (Format::Yaml, "a: &a\n  b: *a", 2, 6, Recursive),
+        (Format::Yaml, "a: 1\n<<: 2", 2, 1, Document(Merge)),
+        (Format::Yaml, "a: &a\n  b: *a", 2, 6, Document(Recursive)),
         (
             Format::Json,
             "[1,\n 1e400]",
@@ -224,7 +232,7 @@ fn what_is_not_representable_is_an_error_with_line_and_column() {
         ),
     ];
     for (format, text, line, column, kind) in table {
-        let error = format.read(text).expect_err(text);
+        let error = document::read(format, text).expect_err(text);
         assert_eq!(
             (error.at.line, error.at.column, error.kind),
             (line, column, kind),
@@ -238,7 +246,8 @@ fn keys_that_are_no_document_are_refused() {
     let keys = |json: Value| {
         pathline_keys::notation::key_set_from_json(&json.to_string()).expect("a key set")
     };
-    let refused = |set: Value| Format::Yaml.write(&keys(set)).expect_err("not a document");
+    let refused =
+        |set: Value| document::write(Format::Yaml, &keys(set)).expect_err("not a document");
     assert!(matches!(
         refused(json!([{"n": "system:/a"}])),
         WriteError::Outside { .. }
@@ -251,7 +260,7 @@ fn keys_that_are_no_document_are_refused() {
     assert!(matches!(refused(no_number), WriteError::WrongType { .. }));
     let bytes = keys(json!([{"n": "user:/a", "bin": "00"}]));
     assert!(matches!(
-        Format::Json.write(&bytes),
+        document::write(Format::Json, &bytes),
         Err(WriteError::Unsupported { .. })
     ));
 }
@@ -351,11 +360,11 @@ proptest! {
     #[test]
     fn json_survives_keys_and_so_does_its_yaml(value in any_json()) {
         let keys = read(Format::Json, &value.to_string());
-        let json = Format::Json.write(&keys).expect("it came from JSON");
+        let json = document::write(Format::Json, &keys).expect("it came from JSON");
         let back: Value = serde_json::from_str(&json).expect("JSON by another reader");
         prop_assert!(same(&value, &back), "{value} became {back}");
         prop_assert_eq!(&read(Format::Json, &json), &keys);
-        let yaml = Format::Yaml.write(&keys).expect("YAML can say all that JSON can");
+        let yaml = document::write(Format::Yaml, &keys).expect("YAML can say all that JSON can");
         prop_assert_eq!(&read(Format::Yaml, &yaml), &keys, "{}", yaml);
         let pretty = serde_json::to_string_pretty(&value).expect("a value");
         prop_assert_eq!(&read(Format::Json, &pretty), &keys);
@@ -364,7 +373,7 @@ proptest! {
     #[test]
     fn toml_survives_keys(value in any_json()) {
         let keys = read(Format::Json, &value.to_string());
-        if let Ok(toml) = Format::Toml.write(&keys) {
+        if let Ok(toml) = document::write(Format::Toml, &keys) {
             prop_assert_eq!(&read(Format::Toml, &toml), &keys, "{}", toml);
         }
     }
@@ -372,8 +381,8 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "[ \\n:\\[\\]{},&*!a#\"'<0-9.-]{0,40}") {
         for format in [Format::Json, Format::Toml, Format::Yaml] {
-            if let Ok(keys) = format.read(&text) {
-                let written = format.write(&keys).expect("what was read can be written");
+            if let Ok(keys) = document::read(format, &text) {
+                let written = document::write(format, &keys).expect("what was read can be written");
                 prop_assert_eq!(&read(format, &written), &keys, "{:?} {}", text, written);
             }
         }

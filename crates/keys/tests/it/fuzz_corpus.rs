@@ -1,4 +1,4 @@
-//! What fuzzing has found stays fixed: its targets, run over their corpus.
+//! The fuzz targets, run over their corpus: a crash that was fixed stays fixed.
 
 use std::fs;
 use std::path::Path;

@@ -7,7 +7,7 @@ use pathline_keys::name::{Error, escape_part};
 
 use crate::cases;
 
-/// What the C library accepts and the written rules do not: whatever canonicalises to `/%` or
+/// Names that the C library accepts and the written rules do not: whatever canonicalises to `/%` or
 /// `ns:/%`.
 fn is_intended_difference(canonical: &str) -> bool {
     canonical

@@ -1,6 +1,6 @@
 //! The few places where the databases differ in words.
 
-/// Which words a database understands.
+/// The words that a database understands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Dialect {
     Sqlite,

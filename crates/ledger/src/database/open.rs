@@ -7,21 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 
-use super::{Database, PATIENCE, Pools};
+use super::{ANSWER_TIMEOUT, Database, Pools, migrations};
 use crate::error::Error;
 use crate::location::Location;
 
-static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
-
-/// How long a writer waits for another process that writes to the same file.
+/// The time that a writer waits for another process that writes to the same file.
 const BUSY: Duration = Duration::from_secs(10);
-/// How many may read a file at the same time, and how many talk to PostgreSQL.
+/// The most connections that read a file at the same time, and that PostgreSQL is given.
 const READERS: u32 = 4;
 const CONNECTIONS: u32 = 10;
 /// A connection that was used this long ago is believed to be still there.
@@ -32,22 +29,25 @@ const CHECKED_BYTES: u64 = 256 << 20;
 impl Database {
     /// Opens the database, making it and its tables if need be.
     pub(crate) async fn open(location: &Location) -> Result<Self, Error> {
-        let place = Arc::from(location.to_string());
+        let name = Arc::from(location.to_string());
         let pools = match location {
-            Location::File(path) => open_file(&place, path).await?,
-            Location::Postgres(url) => open_postgres(&place, url).await?,
+            Location::File(path) => open_file(&name, path).await?,
+            Location::Postgres(url) => open_postgres(&name, url).await?,
         };
-        Ok(Self { place, pools })
+        Ok(Self {
+            location: name,
+            pools,
+        })
     }
 }
 
-async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
+async fn open_file(location: &Arc<str>, path: &Path) -> Result<Pools, Error> {
     let alone = alone(path).await.and_then(|alone| {
         make_private(path)?;
         Ok(alone)
     });
     let alone = alone.map_err(|source| Error::Open {
-        place: Arc::clone(place),
+        location: Arc::clone(location),
         hint: "its directory must exist and be writable",
         source: Arc::new(source),
     })?;
@@ -65,9 +65,9 @@ async fn open_file(place: &Arc<str>, path: &Path) -> Result<Pools, Error> {
         .acquire_timeout(BUSY * 3)
         .connect_with(options.clone())
         .await
-        .map_err(|source| Error::of(place, source))?;
-    check(place, &writer, path).await?;
-    migrated(place, SQLITE.run(&writer).await)?;
+        .map_err(|source| Error::of(location, source))?;
+    check(location, &writer, path).await?;
+    migrated(location, migrations::sqlite().run(&writer).await)?;
     drop(alone);
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
@@ -108,30 +108,30 @@ fn private() -> OpenOptions {
     options
 }
 
-async fn check(place: &Arc<str>, pool: &SqlitePool, path: &Path) -> Result<(), Error> {
+async fn check(location: &Arc<str>, pool: &SqlitePool, path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|file| file.len() > CHECKED_BYTES) {
         return Ok(());
     }
     let found: String = sqlx::query_scalar("pragma quick_check(1)")
         .fetch_one(pool)
         .await
-        .map_err(|source| Error::of(place, source))?;
+        .map_err(|source| Error::of(location, source))?;
     if found == "ok" {
         return Ok(());
     }
     Err(Error::Damaged {
-        place: Arc::clone(place),
+        location: Arc::clone(location),
         what: found,
     })
 }
 
-async fn open_postgres(place: &Arc<str>, url: &str) -> Result<Pools, Error> {
+async fn open_postgres(location: &Arc<str>, url: &str) -> Result<Pools, Error> {
     let cannot = |hint, source: Arc<dyn Cause + Send + Sync>| Error::Open {
-        place: Arc::clone(place),
+        location: Arc::clone(location),
         hint,
         source,
     };
-    let milliseconds = PATIENCE.as_millis().to_string();
+    let milliseconds = ANSWER_TIMEOUT.as_millis().to_string();
     let options = Location::connect_options(url)
         .map_err(|source| cannot("look at its URL", Arc::new(source)))?
         .application_name("pathline")
@@ -139,7 +139,7 @@ async fn open_postgres(place: &Arc<str>, url: &str) -> Result<Pools, Error> {
         .disable_statement_logging();
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
-        .acquire_timeout(PATIENCE)
+        .acquire_timeout(ANSWER_TIMEOUT)
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
@@ -158,21 +158,21 @@ async fn open_postgres(place: &Arc<str>, url: &str) -> Result<Pools, Error> {
             )
         })?;
     // It holds an advisory lock meanwhile, so that replicas may start together.
-    migrated(place, POSTGRES.run(&pool).await)?;
+    migrated(location, migrations::postgres().run(&pool).await)?;
     Ok(Pools::Postgres(pool))
 }
 
-fn migrated(place: &Arc<str>, outcome: Result<(), MigrateError>) -> Result<(), Error> {
+fn migrated(location: &Arc<str>, outcome: Result<(), MigrateError>) -> Result<(), Error> {
     outcome.map_err(|error| match error {
         MigrateError::VersionMissing(found) => Error::Newer {
-            place: Arc::clone(place),
+            location: Arc::clone(location),
             found,
         },
         MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
-            Error::of(place, source)
+            Error::of(location, source)
         }
         other => Error::Open {
-            place: Arc::clone(place),
+            location: Arc::clone(location),
             hint: "its tables are not those of Pathline; was it edited by hand?",
             source: Arc::new(other),
         },

@@ -11,10 +11,10 @@ use tokio::time::timeout;
 
 use super::dialect::Dialect;
 use super::statement::{Statement, Value, sql};
-use super::{CHANNEL, PATIENCE};
+use super::{ANSWER_TIMEOUT, CHANNEL};
 use crate::error::Error;
 
-/// What can be read from a row of either database.
+/// A value that can be read from a row of either database.
 pub(crate) trait FromAnyRow:
     for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin
 {
@@ -27,7 +27,7 @@ impl<T> FromAnyRow for T where
 
 /// A connection, which goes back to its pool when it is dropped.
 pub(crate) struct Session {
-    place: Arc<str>,
+    location: Arc<str>,
     connection: Connection,
 }
 
@@ -64,8 +64,11 @@ macro_rules! with_values {
 }
 
 impl Session {
-    pub(super) fn new(place: Arc<str>, connection: Connection) -> Self {
-        Self { place, connection }
+    pub(super) fn new(location: Arc<str>, connection: Connection) -> Self {
+        Self {
+            location,
+            connection,
+        }
     }
 
     /// Returns which words the database understands.
@@ -87,10 +90,10 @@ impl Session {
             }
             Connection::Postgres(connection) => {
                 let query = with_values!(sqlx::query_as(text), values);
-                patiently(query.fetch_all(&mut **connection)).await
+                in_time(query.fetch_all(&mut **connection)).await
             }
         };
-        self.judged(answer)
+        self.checked(answer)
     }
 
     /// Returns the first row of an answer.
@@ -104,7 +107,7 @@ impl Session {
     /// Returns the one row of an answer that always has one.
     pub(crate) async fn only<T: FromAnyRow>(&mut self, asked: Statement) -> Result<T, Error> {
         let answer = self.first(asked).await?;
-        answer.ok_or_else(|| Error::of(&self.place, sqlx::Error::RowNotFound))
+        answer.ok_or_else(|| Error::of(&self.location, sqlx::Error::RowNotFound))
     }
 
     /// Does something and returns how many rows it touched.
@@ -117,11 +120,11 @@ impl Session {
                 .map(|done| done.rows_affected()),
             Connection::Postgres(connection) => {
                 let query = with_values!(sqlx::query(text), values);
-                let done = patiently(query.execute(&mut **connection)).await;
+                let done = in_time(query.execute(&mut **connection)).await;
                 done.map(|done| done.rows_affected())
             }
         };
-        self.judged(answer)
+        self.checked(answer)
     }
 
     /// Runs `work` in one transaction: all of it happens, or nothing does.
@@ -146,8 +149,8 @@ impl Session {
         done
     }
 
-    /// Tells the other processes, at the end of the transaction, that something has changed.
-    pub(crate) async fn announce(&mut self) -> Result<(), Error> {
+    /// Notifies the other processes, at the end of the transaction, that something has changed.
+    pub(crate) async fn notify(&mut self) -> Result<(), Error> {
         if matches!(self.connection, Connection::Postgres(_)) {
             self.run(sql("select pg_notify($1, '')").bind(CHANNEL))
                 .await?;
@@ -167,9 +170,9 @@ impl Session {
         Ok(())
     }
 
-    fn judged<T>(&mut self, answer: Result<T, sqlx::Error>) -> Result<T, Error> {
+    fn checked<T>(&mut self, answer: Result<T, sqlx::Error>) -> Result<T, Error> {
         answer.map_err(|source| {
-            let error = Error::of(&self.place, source);
+            let error = Error::of(&self.location, source);
             if matches!(error, Error::Unreachable { .. }) {
                 self.discard();
             }
@@ -187,9 +190,12 @@ impl Session {
 }
 
 /// Waits for an answer, but not for ever.
-async fn patiently<T>(
+async fn in_time<T>(
     answer: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     let late = |_| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
-    timeout(PATIENCE, answer).await.map_err(late).flatten()
+    timeout(ANSWER_TIMEOUT, answer)
+        .await
+        .map_err(late)
+        .flatten()
 }

@@ -38,15 +38,15 @@ pub(crate) fn sql_of_parts(parts: &[&'static str]) -> Statement {
 
 /// A statement that takes many rows at once.
 pub(crate) struct Rows {
-    /// What stands before the rows.
+    /// The text before the rows.
     pub(crate) before: &'static str,
-    /// How many values a row has.
+    /// The number of values in a row.
     pub(crate) columns: usize,
-    /// What stands after the rows.
+    /// The text after the rows.
     pub(crate) after: &'static str,
 }
 
-/// How many rows a statement takes. Few sizes, for each is a statement that the databases prepare.
+/// The numbers of rows that a statement takes. Few sizes, for each is a statement that the databases prepare.
 const SIZES: [usize; 3] = [32, 8, 1];
 
 impl Rows {

@@ -13,6 +13,7 @@ on_both!(
     point_16_revision_without_the_commit_is_not_claimed,
     point_16_older_commit_ends_when_the_delivery_has_the_next,
     point_16_delivery_that_goes_back_has_the_older_commit_again,
+    commits_of_a_revision_are_told_when_it_was_found_before,
     point_16_same_files_of_another_source_belong_to_that_one,
     point_16_what_git_said_is_recorded_once_and_outlives_a_restart,
     point_16_repository_that_delivers_itself_is_followed_to_an_end,
@@ -49,7 +50,7 @@ async fn cross(
         written: written.clone(),
         time: delivery.now(),
     };
-    Ok(ledger.cross(crossing).await?)
+    Ok(ledger.lineage().cross(crossing).await?)
 }
 
 /// Writes a commit of a source, and records that.
@@ -74,7 +75,11 @@ async fn deliver(ledger: &Ledger, delivery: &mut Story, commit: &str) -> anyhow:
 
 async fn carriers(ledger: &Ledger, revision: &str) -> anyhow::Result<Vec<Carrier>> {
     let page = Page::default();
-    Ok(ledger.contains(Kind::Source, revision, &page).await?.items)
+    Ok(ledger
+        .lineage()
+        .contains(Kind::Source, revision, &page)
+        .await?
+        .items)
 }
 
 /// Returns the resources of the delivery that have a source, and whether they still do.
@@ -107,7 +112,11 @@ async fn point_16_commit_that_was_written_is_what_its_object_made(
     };
     assert_eq!(object.artifact, Some(written("cafe001")));
     assert!(object.current && object.proven, "{object:?}");
-    let entry = ledger.artifact(written("cafe001").id()).await?.unwrap();
+    let entry = ledger
+        .lineage()
+        .artifact(written("cafe001").id())
+        .await?
+        .unwrap();
     assert_eq!(entry.made.items[0].from[0].artifact, image('a'));
     // Another commit of the same inputs is another one; the first was made all the same.
     workload.write("deploy", &written("cafe002"));
@@ -171,11 +180,19 @@ async fn point_16_application_is_followed_into_the_delivery_that_has_its_commit(
     assert_eq!(delivered(&ledger, "def567").await?, all(true));
     let digest = format!("sha256:{}", "a".repeat(64));
     let page = Page::default();
-    let images = ledger.contains(Kind::Image, &digest, &page).await?.items;
+    let images = ledger
+        .lineage()
+        .contains(Kind::Image, &digest, &page)
+        .await?
+        .items;
     let is_delivered = |it: &&Carrier| it.owner.kind == "Deliverable";
     assert_eq!(images.iter().filter(is_delivered).count(), 3, "{images:?}");
 
-    let entry = ledger.artifact(written("cafe001").id()).await?.unwrap();
+    let entry = ledger
+        .lineage()
+        .artifact(written("cafe001").id())
+        .await?
+        .unwrap();
     assert_eq!(entry.made.items[0].owner.name, "app");
     let used = &entry.used.items[0];
     assert_eq!(
@@ -184,9 +201,15 @@ async fn point_16_application_is_followed_into_the_delivery_that_has_its_commit(
     );
     assert_eq!(used.output, Some(found("cafe009")));
     let uid = &delivery.owner.uid;
-    let commits = ledger.commits_of(uid, found("cafe009").id()).await?;
+    let commits = ledger
+        .lineage()
+        .commits_of(uid, found("cafe009").id())
+        .await?;
     assert_eq!(commits, [written("cafe001")]);
-    let nobody = ledger.commits_of("another", found("cafe009").id()).await?;
+    let nobody = ledger
+        .lineage()
+        .commits_of("another", found("cafe009").id())
+        .await?;
     assert!(nobody.is_empty());
     Ok(())
 }
@@ -235,6 +258,26 @@ async fn point_16_delivery_that_goes_back_has_the_older_commit_again(
     let found = delivered(&ledger, "def567").await?;
     assert!(found.contains(&("fetch".to_owned(), true)), "{found:?}");
     assert!(found.contains(&("deploy".to_owned(), true)), "{found:?}");
+    Ok(())
+}
+
+async fn commits_of_a_revision_are_told_when_it_was_found_before(
+    home: &Home,
+) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let (mut workload, mut delivery) = (Story::of("app"), delivery());
+    write(&ledger, &mut workload, "def567", &image('a'), "cafe001").await?;
+    deliver(&ledger, &mut delivery, "cafe001").await?;
+    cross(&ledger, &delivery, &found("cafe001"), &written("cafe001")).await?;
+    deliver(&ledger, &mut delivery, "cafe002").await?;
+    let before = async |uid: &str, commit: &str| {
+        let lineage = ledger.lineage();
+        lineage.commits_found_before(uid, commit).await
+    };
+    let uid = delivery.owner.uid.as_str();
+    assert_eq!(before(uid, "cafe001").await?, [written("cafe001")]);
+    assert_eq!(before(uid, "cafe002").await?, []);
+    assert_eq!(before(&workload.owner.uid, "cafe001").await?, []);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What foreign hands do to a ledger, and to its database.
+//! Damage to a ledger, and to its database.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pathline_ledger::{Error, Ledger, Location, Page};
+use pathline_ledger::{Error, Ledger, Location, Page, Topic};
 use pathline_lineage::Kind;
 use pathline_testkit::is_nightly;
 use pathline_testkit::postgres::Server;
@@ -61,11 +61,11 @@ async fn file_is_whole_after_a_close_although_somebody_else_has_it_open() {
     let ledger = Ledger::open(&Location::File(path.clone())).await.unwrap();
     let visitor = Ledger::open(&Location::File(path.clone())).await.unwrap();
     Story::of("app").record(&ledger).await.unwrap();
-    assert_eq!(visitor.owners("Workload").await.unwrap().len(), 1);
+    assert_eq!(visitor.lineage().owners("Workload").await.unwrap().len(), 1);
     ledger.close().await;
     fs::copy(&path, &copy).unwrap();
     let copied = Ledger::open(&Location::File(copy)).await.unwrap();
-    assert_eq!(copied.owners("Workload").await.unwrap().len(), 1);
+    assert_eq!(copied.lineage().owners("Workload").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn file_with_overwritten_pages_is_refused() {
     // What to do is what the message says: a copy is restored.
     fs::write(&path, sound).unwrap();
     let ledger = Ledger::open(&Location::File(path)).await.unwrap();
-    assert_eq!(ledger.owners("Workload").await.unwrap().len(), 50);
+    assert_eq!(ledger.lineage().owners("Workload").await.unwrap().len(), 50);
 }
 
 #[tokio::test]
@@ -154,16 +154,16 @@ async fn postgres_that_goes_away_and_comes_back_is_used_again() {
         Ledger::open(&location).await.unwrap(),
     );
     let mut story = Story::of("app");
-    let mut bell = there.bell();
-    let mut follower = there.follow(&story.owner.uid).await.unwrap();
+    let mut topic = there.subscribe(Topic::Lineage);
+    let mut follower = there.lineage().follow(&story.owner.uid).await.unwrap();
     story.deliver(&source("def567"), "on", &image('a'));
     story.record(&here).await.unwrap();
     let minute = Duration::from_secs(60);
-    timeout(minute, bell.wait_for(|it| *it > 0))
+    timeout(minute, topic.wait_for(|it| *it > 0))
         .await
         .unwrap()
         .unwrap();
-    let rung = *bell.borrow();
+    let notified = *topic.borrow();
 
     server.stop();
     let stopped = Instant::now();
@@ -178,7 +178,7 @@ async fn postgres_that_goes_away_and_comes_back_is_used_again() {
         assert!(error.is_temporary(), "{error:?}");
         assert!(error.to_string().contains("does not answer"), "{error}");
     }
-    let error = timeout(minute, here.owners("Workload"))
+    let error = timeout(minute, here.lineage().owners("Workload"))
         .await
         .unwrap()
         .unwrap_err();
@@ -193,17 +193,18 @@ async fn postgres_that_goes_away_and_comes_back_is_used_again() {
     timeout(minute, recording)
         .await
         .expect("it goes on by itself");
-    timeout(minute, bell.wait_for(|it| *it > rung))
+    timeout(minute, topic.wait_for(|it| *it > notified))
         .await
         .unwrap()
         .unwrap();
-    let newest = |track: &Option<_>| track.as_deref() == Some(&story.track);
+    let newest = |lineage: &Option<_>| lineage.as_deref() == Some(&story.lineage);
     timeout(minute, follower.wait_for(newest))
         .await
         .unwrap()
         .unwrap();
     for (revision, carriers) in [("def567", 3), ("abc123", 3)] {
         let found = there
+            .lineage()
             .contains(Kind::Source, revision, &Page::default())
             .await
             .unwrap();

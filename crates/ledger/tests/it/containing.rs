@@ -1,4 +1,4 @@
-//! Where has it got to?
+//! Carriers of an artifact: everything that it went into.
 
 use pathline_ledger::{Carrier, Error, Ledger, Page};
 use pathline_lineage::{Artifact, Kind};
@@ -13,16 +13,22 @@ on_both!(
     nothing_is_found_of_what_nobody_knows,
     what_is_only_guessed_is_not_proven,
     what_one_look_guesses_first_and_then_proves_is_proven,
+    what_was_proven_and_is_doubted_is_not_proven_any_more,
     carriers_end_when_something_else_is_made,
     equal_content_of_another_source_is_not_claimed,
     content_that_is_made_anew_belongs_to_the_new_source,
+    proof_is_kept_when_the_same_is_made_again_and_never_proven,
     what_an_owner_was_given_is_followed_from_the_one_that_made_it,
     every_way_of_a_diamond_counts_once,
     pages_join_without_gaps,
 );
 
 async fn carriers(ledger: &Ledger, kind: Kind, text: &str) -> anyhow::Result<Vec<Carrier>> {
-    Ok(ledger.contains(kind, text, &Page::default()).await?.items)
+    Ok(ledger
+        .lineage()
+        .contains(kind, text, &Page::default())
+        .await?
+        .items)
 }
 
 fn told(carriers: &[Carrier]) -> Vec<(&str, &str, bool, bool)> {
@@ -66,7 +72,10 @@ async fn source_is_followed_to_everything_made_of_it(home: &Home) -> anyhow::Res
         assert_eq!(told(&carriers), expected, "{text}");
     }
     assert!(carriers(&ledger, Kind::Source, "8f1c2e").await?.is_empty());
-    let found = ledger.find(Kind::Source, "8f1c2e7").await?;
+    let found = ledger
+        .lineage()
+        .find_artifacts(Kind::Source, "8f1c2e7")
+        .await?;
     assert_eq!(found.len(), 2, "{found:?}");
     Ok(())
 }
@@ -92,7 +101,13 @@ async fn nothing_is_found_of_what_nobody_knows(home: &Home) -> anyhow::Result<()
     for text in ["", "%", "def567", "\0", "'", &"f".repeat(100_000)] {
         for kind in [Kind::Source, Kind::Image, Kind::Config] {
             assert!(carriers(&ledger, kind, text).await?.is_empty());
-            assert!(ledger.find(kind, text).await?.is_empty());
+            assert!(
+                ledger
+                    .lineage()
+                    .find_artifacts(kind, text)
+                    .await?
+                    .is_empty()
+            );
         }
     }
     Ok(())
@@ -142,6 +157,24 @@ async fn what_one_look_guesses_first_and_then_proves_is_proven(home: &Home) -> a
     Ok(())
 }
 
+/// The ledger agrees with the lineage of the owner, which shows the same as only assumed.
+async fn what_was_proven_and_is_doubted_is_not_proven_any_more(home: &Home) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let mut story = Story::of("app");
+    story.deliver(&source("def567"), "on", &image('a'));
+    story.record(&ledger).await?;
+    story.meddle("build", Some(&image('a')));
+    story.record(&ledger).await?;
+    let expected = [
+        ("app", "build", true, false),
+        ("app", "deploy", true, false),
+        ("app", "fetch", true, true),
+    ];
+    let found = carriers(&ledger, Kind::Source, "def567").await?;
+    assert_eq!(told(&found), expected);
+    Ok(())
+}
+
 async fn carriers_end_when_something_else_is_made(home: &Home) -> anyhow::Result<()> {
     let ledger = home.open().await?;
     let mut story = Story::of("app");
@@ -162,7 +195,7 @@ async fn carriers_end_when_something_else_is_made(home: &Home) -> anyhow::Result
         assert_eq!(carrier.until.is_none(), carrier.current);
         assert!(carrier.until.is_none_or(|until| until > carrier.since));
     }
-    ledger.gone(&story.owner, story.now()).await?;
+    ledger.lineage().gone(&story.owner, story.now()).await?;
     let found = carriers(&ledger, Kind::Source, "def567").await?;
     assert!(found.len() == 3 && found.iter().all(|it| !it.current));
     Ok(())
@@ -223,6 +256,36 @@ async fn content_that_is_made_anew_belongs_to_the_new_source(home: &Home) -> any
     Ok(())
 }
 
+/// As when a template changes together with the source: what is built anew of the old source is
+/// replaced before anything says that it is done.
+async fn proof_is_kept_when_the_same_is_made_again_and_never_proven(
+    home: &Home,
+) -> anyhow::Result<()> {
+    let ledger = home.open().await?;
+    let mut story = Story::of("app");
+    let first = source("def567");
+    story.deliver(&first, "on", &image('a'));
+    story.record(&ledger).await?;
+    for (debug, digit) in [("off", 'c'), ("on", 'a')] {
+        let debug = Artifact::param("debug", &json!(debug));
+        let inputs = [made_by("fetch", &first), given("param:debug", &debug)];
+        story.guess("build", &inputs, Some(&image(digit)));
+        story.record(&ledger).await?;
+    }
+    story.deliver(&source("abc123"), "off", &image('b'));
+    story.record(&ledger).await?;
+    let found = carriers(&ledger, Kind::Source, "def567").await?;
+    let expected = [
+        ("app", "build", false, false),
+        ("app", "build", false, false),
+        ("app", "build", false, true),
+        ("app", "deploy", false, true),
+        ("app", "fetch", false, true),
+    ];
+    assert_eq!(told(&found), expected);
+    Ok(())
+}
+
 async fn what_an_owner_was_given_is_followed_from_the_one_that_made_it(
     home: &Home,
 ) -> anyhow::Result<()> {
@@ -260,7 +323,10 @@ async fn every_way_of_a_diamond_counts_once(home: &Home) -> anyhow::Result<()> {
     story.record(&ledger).await?;
     let found = carriers(&ledger, Kind::Source, "def567").await?;
     assert_eq!(found.len(), 3, "{found:?}");
-    let uses = ledger.uses(revision.id(), &Page::default()).await?;
+    let uses = ledger
+        .lineage()
+        .uses(revision.id(), &Page::default())
+        .await?;
     assert_eq!(uses.items.len(), 3, "{uses:?}");
     Ok(())
 }
@@ -273,13 +339,17 @@ async fn pages_join_without_gaps(home: &Home) -> anyhow::Result<()> {
         story.record(&ledger).await?;
     }
     let all = ledger
+        .lineage()
         .contains(Kind::Source, "def567", &Page::default())
         .await?;
     assert_eq!((all.items.len(), all.next), (15, None));
     let mut pieces = Vec::new();
     let mut page = Page::first(4);
     loop {
-        let part = ledger.contains(Kind::Source, "def567", &page).await?;
+        let part = ledger
+            .lineage()
+            .contains(Kind::Source, "def567", &page)
+            .await?;
         assert!(part.items.len() <= 4);
         pieces.extend(part.items);
         page.after = part.next;
@@ -289,9 +359,15 @@ async fn pages_join_without_gaps(home: &Home) -> anyhow::Result<()> {
     }
     assert_eq!(pieces, all.items);
     page.after = Some("nonsense".to_owned());
-    let refused = ledger.contains(Kind::Source, "def567", &page).await;
+    let refused = ledger
+        .lineage()
+        .contains(Kind::Source, "def567", &page)
+        .await;
     assert!(matches!(refused, Err(Error::BadCursor(_))));
-    let history = ledger.history("uid-of-app-0", &Page::first(2)).await?;
+    let history = ledger
+        .lineage()
+        .history("uid-of-app-0", &Page::first(2))
+        .await?;
     assert_eq!((history.items.len(), history.next.is_some()), (2, true));
     Ok(())
 }

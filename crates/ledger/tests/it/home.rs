@@ -1,4 +1,4 @@
-//! Where the ledger of a test lives.
+//! The location of the ledger of a test.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,9 @@
 //! The ledger as its callers see it: every test here runs on SQLite and on a real PostgreSQL.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the tasks of a test are the real ones"
+)]
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 #![expect(clippy::print_stdout, reason = "how long things took is for people")]
 
@@ -30,6 +34,7 @@ mod story;
 mod across_git;
 mod bad_input;
 mod containing;
+mod earlier;
 mod following;
 mod moving;
 mod recording;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use pathline_ledger::{Location, Page, Scope};
+use pathline_ledger::{Location, Page, Permissions, Topic};
 use pathline_lineage::Kind;
 use pathline_testkit::{repository_root, skip};
 
@@ -38,12 +38,25 @@ async fn ledger_moves_from_the_file_to_postgres() -> anyhow::Result<()> {
         story.record(&ledger).await?;
     }
     ledger
-        .create_token("ci", Scope::Read, &[1; 32], None, at(1))
+        .access()
+        .create_token("ci", Permissions::READ, &[1; 32], None, at(1))
         .await?;
-    let history = ledger.history(&story.owner.uid, &Page::default()).await?;
-    let tokens = ledger.tokens().await?;
+    let history = ledger
+        .lineage()
+        .history(&story.owner.uid, &Page::default())
+        .await?;
+    let tokens = ledger.access().tokens().await?;
     ledger.close().await;
-    new.open().await?.close().await;
+    // The first start records what it finds, and makes a token.
+    let ledger = new.open().await?;
+    let mut again = Story::of("app");
+    again.deliver(&source("abc123"), "", &image('b'));
+    again.record(&ledger).await?;
+    ledger
+        .access()
+        .create_token("admin", Permissions::READ, &[2; 32], None, at(2))
+        .await?;
+    ledger.close().await;
 
     let moved = Command::new("bash")
         .args(["-euo", "pipefail", "-c", &commands()])
@@ -58,20 +71,27 @@ async fn ledger_moves_from_the_file_to_postgres() -> anyhow::Result<()> {
 
     let ledger = new.open().await?;
     assert_eq!(
-        ledger.history(&story.owner.uid, &Page::default()).await?,
+        ledger
+            .lineage()
+            .history(&story.owner.uid, &Page::default())
+            .await?,
         history
     );
-    assert_eq!(ledger.tokens().await?, tokens);
+    assert_eq!(ledger.access().tokens().await?, tokens);
     assert_eq!(
-        ledger.track(&story.owner.uid).await?,
-        Some(story.track.clone())
+        ledger.lineage().get(&story.owner.uid).await?,
+        Some(story.lineage.clone())
     );
-    assert_eq!(ledger.arrivals(&story.owner.uid, 10).await?.len(), 2);
-    let newest = *ledger.bell().borrow();
+    assert_eq!(
+        ledger.lineage().arrivals(&story.owner.uid, 10).await?.len(),
+        2
+    );
+    let newest = *ledger.subscribe(Topic::Lineage).borrow();
     story.deliver(&source("fff000"), "", &image('c'));
     story.record(&ledger).await?;
-    assert_eq!(ledger.changes(newest, 10).await?.len(), 1);
+    assert_eq!(ledger.lineage().changes(newest, 10).await?.len(), 1);
     let found = ledger
+        .lineage()
         .contains(Kind::Source, "fff000", &Page::default())
         .await?;
     assert_eq!(found.items.len(), 3);

@@ -9,11 +9,11 @@ use crate::home::Home;
 use crate::story::{Story, given, image, made_by, source};
 
 on_both!(
-    track_is_read_back_as_it_was_recorded,
+    lineage_is_read_back_as_it_was_recorded,
     what_was_made_is_told_with_what_it_was_made_from,
     repeated_record_writes_nothing_twice,
     lost_answers_are_made_up_for_by_the_next_change,
-    derivation_nobody_handed_over_is_recorded_from_the_track,
+    derivation_nobody_handed_over_is_recorded_from_the_lineage,
     coming_back_to_the_old_value_is_a_new_entry,
     clock_that_is_set_back_does_not_turn_things_around,
     better_evidence_is_taken_over_in_place,
@@ -26,23 +26,26 @@ on_both!(
     closed_ledger_says_so,
 );
 
-async fn track_is_read_back_as_it_was_recorded(home: &Home) -> anyhow::Result<()> {
+async fn lineage_is_read_back_as_it_was_recorded(home: &Home) -> anyhow::Result<()> {
     let ledger = home.open().await?;
     let mut story = Story::of("app");
-    assert_eq!(ledger.track(&story.owner.uid).await?, None);
+    assert_eq!(ledger.lineage().get(&story.owner.uid).await?, None);
     story.deliver(&source("def567"), "on", &image('a'));
     story.record(&ledger).await?;
     assert_eq!(
-        ledger.track(&story.owner.uid).await?.as_ref(),
-        Some(&story.track)
+        ledger.lineage().get(&story.owner.uid).await?.as_ref(),
+        Some(&story.lineage)
     );
-    let found = ledger.find_track("Workload", "default", "app").await?;
-    assert_eq!(found.as_ref(), Some(&story.track));
+    let found = ledger.lineage().find("Workload", "default", "app").await?;
+    assert_eq!(found.as_ref(), Some(&story.lineage));
     assert_eq!(
-        ledger.find_track("Deliverable", "default", "app").await?,
+        ledger
+            .lineage()
+            .find("Deliverable", "default", "app")
+            .await?,
         None
     );
-    assert_eq!(ledger.owners("Workload").await?, [story.owner]);
+    assert_eq!(ledger.lineage().owners("Workload").await?, [story.owner]);
     Ok(())
 }
 
@@ -53,7 +56,7 @@ async fn what_was_made_is_told_with_what_it_was_made_from(home: &Home) -> anyhow
     story.deliver(&revision, "on", &app);
     story.record(&ledger).await?;
 
-    let entry = ledger.artifact(app.id()).await?.unwrap();
+    let entry = ledger.lineage().artifact(app.id()).await?.unwrap();
     assert_eq!(entry.artifact, app);
     assert_eq!(entry.artifact.shown(), app.shown());
     assert_eq!(entry.first_seen, story.now());
@@ -83,7 +86,7 @@ async fn what_was_made_is_told_with_what_it_was_made_from(home: &Home) -> anyhow
     assert_eq!((used.resource.as_str(), &used.output), ("deploy", &None));
     assert_eq!(used.origin, Origin::resource("build"));
 
-    let unknown = ledger.artifact(image('f').id()).await?;
+    let unknown = ledger.lineage().artifact(image('f').id()).await?;
     assert_eq!(unknown, None);
     Ok(())
 }
@@ -138,7 +141,10 @@ async fn lost_answers_are_made_up_for_by_the_next_change(home: &Home) -> anyhow:
         Some(&source("def567")),
     );
     story.record(&ledger).await?;
-    let history = ledger.history(&story.owner.uid, &Page::default()).await?;
+    let history = ledger
+        .lineage()
+        .history(&story.owner.uid, &Page::default())
+        .await?;
     let revisions: Vec<_> = history
         .items
         .iter()
@@ -148,7 +154,7 @@ async fn lost_answers_are_made_up_for_by_the_next_change(home: &Home) -> anyhow:
     Ok(())
 }
 
-async fn derivation_nobody_handed_over_is_recorded_from_the_track(
+async fn derivation_nobody_handed_over_is_recorded_from_the_lineage(
     home: &Home,
 ) -> anyhow::Result<()> {
     let ledger = home.open().await?;
@@ -156,7 +162,7 @@ async fn derivation_nobody_handed_over_is_recorded_from_the_track(
     story.deliver(&source("def567"), "on", &image('a'));
     story.derivations.clear();
     story.record(&ledger).await?;
-    assert!(ledger.artifact(image('a').id()).await?.is_some());
+    assert!(ledger.lineage().artifact(image('a').id()).await?.is_some());
     Ok(())
 }
 
@@ -168,6 +174,7 @@ async fn coming_back_to_the_old_value_is_a_new_entry(home: &Home) -> anyhow::Res
         story.record(&ledger).await?;
     }
     let made = ledger
+        .lineage()
         .makings(image('a').id(), &Page::default())
         .await?
         .items;
@@ -175,6 +182,7 @@ async fn coming_back_to_the_old_value_is_a_new_entry(home: &Home) -> anyhow::Res
     assert_eq!(current, [true, false], "the newest first: {made:?}");
     assert!(made[1].until < Some(made[0].since));
     let made = ledger
+        .lineage()
         .makings(image('b').id(), &Page::default())
         .await?
         .items;
@@ -182,6 +190,7 @@ async fn coming_back_to_the_old_value_is_a_new_entry(home: &Home) -> anyhow::Res
         made[0].until,
         Some(
             ledger
+                .lineage()
                 .makings(image('a').id(), &Page::first(1))
                 .await?
                 .items[0]
@@ -203,7 +212,11 @@ async fn clock_that_is_set_back_does_not_turn_things_around(home: &Home) -> anyh
     story.record(&ledger).await?;
     for (digit, is_current) in [('a', false), ('b', false), ('c', true)] {
         let page = Page::default();
-        let made = ledger.makings(image(digit).id(), &page).await?.items;
+        let made = ledger
+            .lineage()
+            .makings(image(digit).id(), &page)
+            .await?
+            .items;
         assert_eq!(made.len(), 1);
         assert_eq!(made[0].is_current(), is_current, "{made:?}");
         assert!(made[0].until.is_none_or(|until| until >= made[0].since));
@@ -221,7 +234,10 @@ async fn better_evidence_is_taken_over_in_place(home: &Home) -> anyhow::Result<(
     );
     story.record(&ledger).await?;
     let evidence = async || -> anyhow::Result<Vec<Evidence>> {
-        let history = ledger.history("uid-of-app", &Page::default()).await?;
+        let history = ledger
+            .lineage()
+            .history("uid-of-app", &Page::default())
+            .await?;
         Ok(history.items.iter().map(|it| it.from[0].evidence).collect())
     };
     let first = evidence().await?;
@@ -250,16 +266,18 @@ async fn what_leaves_the_path_ends(home: &Home) -> anyhow::Result<()> {
     let mut story = Story::of("app");
     story.deliver(&source("def567"), "on", &image('a'));
     story.record(&ledger).await?;
-    let resources = story.track.state.chain().resources();
+    let resources = story.lineage.state.chain().resources();
     let shorter = Chain::new(vec![resources[0].clone()])?;
-    story.track.state.follow(shorter);
+    story.lineage.state.follow(shorter);
     story.record(&ledger).await?;
     let made = ledger
+        .lineage()
         .makings(image('a').id(), &Page::default())
         .await?
         .items;
     assert_eq!(made[0].until, Some(story.now()));
     let made = ledger
+        .lineage()
         .makings(source("def567").id(), &Page::default())
         .await?
         .items;
@@ -270,17 +288,26 @@ async fn what_leaves_the_path_ends(home: &Home) -> anyhow::Result<()> {
 async fn history_survives_the_owner(home: &Home) -> anyhow::Result<()> {
     let ledger = home.open().await?;
     let mut story = Story::of("app");
-    ledger.gone(&story.owner, story.now()).await?;
+    ledger.lineage().gone(&story.owner, story.now()).await?;
     story.deliver(&source("def567"), "on", &image('a'));
     story.record(&ledger).await?;
-    ledger.gone(&story.owner, story.now()).await?;
-    ledger.gone(&story.owner, story.now()).await?;
-    assert_eq!(ledger.find_owner("Workload", "default", "app").await?, None);
-    assert!(ledger.owners("Workload").await?.is_empty());
-    let history = ledger.history(&story.owner.uid, &Page::default()).await?;
+    ledger.lineage().gone(&story.owner, story.now()).await?;
+    ledger.lineage().gone(&story.owner, story.now()).await?;
+    assert_eq!(
+        ledger
+            .lineage()
+            .find_owner("Workload", "default", "app")
+            .await?,
+        None
+    );
+    assert!(ledger.lineage().owners("Workload").await?.is_empty());
+    let history = ledger
+        .lineage()
+        .history(&story.owner.uid, &Page::default())
+        .await?;
     assert_eq!(history.items.len(), 3);
     assert!(history.items.iter().all(|it| it.until == Some(story.now())));
-    let changes = ledger.changes(0, 10).await?;
+    let changes = ledger.lineage().changes(0, 10).await?;
     assert_eq!(changes.len(), 2, "gone is told once: {changes:?}");
     assert!(changes[1].what.gone && changes[1].owner == story.owner);
     Ok(())
@@ -291,15 +318,21 @@ async fn owner_of_the_same_name_is_another_one(home: &Home) -> anyhow::Result<()
     let mut first = Story::of("app");
     first.deliver(&source("def567"), "on", &image('a'));
     first.record(&ledger).await?;
-    ledger.gone(&first.owner, first.now()).await?;
+    ledger.lineage().gone(&first.owner, first.now()).await?;
     let mut second = Story::of("app");
     second.owner.uid = "another-uid".to_owned();
-    second.track.uid = "another-uid".to_owned();
+    second.lineage.uid = "another-uid".to_owned();
     second.deliver(&source("abc123"), "on", &image('b'));
     second.record(&ledger).await?;
-    let found = ledger.find_owner("Workload", "default", "app").await?;
+    let found = ledger
+        .lineage()
+        .find_owner("Workload", "default", "app")
+        .await?;
     assert_eq!(found.unwrap().uid, "another-uid");
-    let history = ledger.history(&first.owner.uid, &Page::default()).await?;
+    let history = ledger
+        .lineage()
+        .history(&first.owner.uid, &Page::default())
+        .await?;
     assert_eq!(history.items.len(), 3);
     Ok(())
 }
@@ -314,14 +347,14 @@ async fn arrivals_are_kept_with_their_times(home: &Home) -> anyhow::Result<()> {
     story.deliver(&source("def567"), "off", &image('b'));
     story.arrive("source", &source("def567"), true);
     story.record(&ledger).await?;
-    let arrivals = ledger.arrivals(&story.owner.uid, 10).await?;
+    let arrivals = ledger.lineage().arrivals(&story.owner.uid, 10).await?;
     let times: Vec<_> = arrivals
         .iter()
         .map(|it| (it.arrived.live, it.time))
         .collect();
     assert_eq!(times, [(true, story.now()), (false, first)]);
     assert_eq!(arrivals[0].arrived.artifact, source("def567"));
-    let changes = ledger.changes(0, 10).await?;
+    let changes = ledger.lineage().changes(0, 10).await?;
     let input = "source".to_owned();
     let artifact = source("def567").id();
     let live = true;
@@ -341,17 +374,24 @@ async fn everything_is_there_after_a_restart(home: &Home) -> anyhow::Result<()> 
     let ledger = home.open().await?;
     story.deliver(&source("def567"), "on", &image('a'));
     story.record(&ledger).await?;
-    let before = ledger.history(&story.owner.uid, &Page::default()).await?;
+    let before = ledger
+        .lineage()
+        .history(&story.owner.uid, &Page::default())
+        .await?;
     ledger.close().await;
     let ledger = home.open().await?;
     assert_eq!(
-        ledger.history(&story.owner.uid, &Page::default()).await?,
+        ledger
+            .lineage()
+            .history(&story.owner.uid, &Page::default())
+            .await?,
         before
     );
-    story.track = ledger.track(&story.owner.uid).await?.unwrap();
+    story.lineage = ledger.lineage().get(&story.owner.uid).await?.unwrap();
     story.deliver(&source("abc123"), "on", &image('b'));
     story.record(&ledger).await?;
     let made = ledger
+        .lineage()
         .makings(image('a').id(), &Page::default())
         .await?
         .items;
@@ -376,16 +416,21 @@ async fn huge_and_odd_values_are_kept_short(home: &Home) -> anyhow::Result<()> {
     story.make("build", &[made_by("fetch", &output)], Some(&image('a')));
     story.record(&ledger).await?;
     assert_eq!(
-        ledger.track(&story.owner.uid).await?.as_ref(),
-        Some(&story.track)
+        ledger.lineage().get(&story.owner.uid).await?.as_ref(),
+        Some(&story.lineage)
     );
-    let made = ledger.makings(output.id(), &Page::default()).await?.items;
+    let made = ledger
+        .lineage()
+        .makings(output.id(), &Page::default())
+        .await?
+        .items;
     assert_eq!(made[0].from.len(), 3);
     for ingredient in &made[0].from {
         assert!(ingredient.artifact.shown().len() <= 1024);
     }
     let digest = output.shown().split(' ').next().unwrap();
     let carriers = ledger
+        .lineage()
         .contains(output.kind(), digest, &Page::default())
         .await?;
     assert_eq!(carriers.items.len(), 2);
@@ -398,6 +443,9 @@ async fn closed_ledger_says_so(home: &Home) -> anyhow::Result<()> {
     ledger.close().await;
     ledger.close().await;
     assert!(matches!(story.record(&ledger).await, Err(Error::Closed)));
-    assert!(matches!(ledger.track("x").await, Err(Error::Closed)));
+    assert!(matches!(
+        ledger.lineage().get("x").await,
+        Err(Error::Closed)
+    ));
     Ok(())
 }

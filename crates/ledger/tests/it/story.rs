@@ -6,16 +6,16 @@ use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::{Arrived, Change, Ledger, OwnerRef};
 use pathline_lineage::chain::Resource;
 use pathline_lineage::{
-    Applied, Artifact, Chain, Derivation, Health, Origin, Snapshot, Stamp, State, Template,
-    Tracing, Track, Trust, Written,
+    Applied, Artifact, Chain, Derivation, Health, Origin, OwnerLineage, Snapshot, Stamp, State,
+    Template, Tracing, Trust, Written,
 };
 use serde_json::json;
 
-/// What happens to one workload: `fetch` reads its source, `build` what `fetch` made and the param
+/// The history of one workload: `fetch` reads its source, `build` what `fetch` made and the param
 /// `debug`, and `deploy`, which makes nothing, what `build` made.
 pub(crate) struct Story {
     pub(crate) owner: OwnerRef,
-    pub(crate) track: Track,
+    pub(crate) lineage: OwnerLineage,
     pub(crate) derivations: Vec<Derivation>,
     pub(crate) arrivals: Vec<Arrived>,
     generations: BTreeMap<String, i64>,
@@ -37,11 +37,11 @@ impl Story {
                 name: name.to_owned(),
                 uid: uid.clone(),
             },
-            track: Track {
+            lineage: OwnerLineage {
                 uid,
                 generation: 1,
                 state: State::new(Chain::new(resources).unwrap()),
-                ..Track::default()
+                ..OwnerLineage::default()
             },
             derivations: Vec::new(),
             arrivals: Vec::new(),
@@ -88,6 +88,12 @@ impl Story {
         self.see(name, generation, Some(generation), output);
     }
 
+    /// Sees a resource whose object somebody else has changed, and that shows what it did.
+    pub(crate) fn meddle(&mut self, name: &str, output: Option<&Artifact>) {
+        let generation = self.generations[name] + 1;
+        self.see(name, generation, None, output);
+    }
+
     /// Goes the whole way with a source.
     pub(crate) fn deliver(&mut self, source: &Artifact, debug: &str, image: &Artifact) {
         self.make("fetch", &[given("source", source)], Some(source));
@@ -108,7 +114,7 @@ impl Story {
             files: Vec::new(),
         };
         let time = at(self.seconds);
-        let wrote = self.track.state.wrote(name, &written, time).unwrap();
+        let wrote = self.lineage.state.wrote(name, &written, time).unwrap();
         self.derivations.extend(wrote.cloned());
     }
 
@@ -118,7 +124,7 @@ impl Story {
             input: input.to_owned(),
             artifact: artifact.clone(),
             live,
-            generation: self.track.generation,
+            generation: self.lineage.generation,
         });
     }
 
@@ -134,12 +140,12 @@ impl Story {
     pub(crate) async fn repeat(&self, ledger: &Ledger) -> Result<(), pathline_ledger::Error> {
         let change = Change {
             owner: &self.owner,
-            track: &self.track,
+            lineage: &self.lineage,
             derivations: &self.derivations,
             arrivals: &self.arrivals,
             time: self.now(),
         };
-        ledger.record(&change).await
+        ledger.lineage().record(&change).await
     }
 
     fn stamp(&mut self, name: &str, inputs: &[(Origin, Artifact)]) -> i64 {
@@ -156,7 +162,7 @@ impl Story {
             rendered: None,
             time: at(self.seconds),
         };
-        self.track.state.stamped(name, stamp).unwrap();
+        self.lineage.state.stamped(name, stamp).unwrap();
         *generation
     }
 
@@ -183,7 +189,7 @@ impl Story {
             output: output.cloned(),
             time: at(self.seconds),
         };
-        let seen = self.track.state.seen(name, &snapshot).unwrap();
+        let seen = self.lineage.state.seen(name, &snapshot).unwrap();
         self.derivations.extend(seen.cloned());
     }
 }
@@ -230,5 +236,6 @@ fn resource(name: &str, upstream: &[&str], reads: &[&str]) -> Resource {
             ..Tracing::default()
         },
         emits: name != "deploy",
+        makes: None,
     }
 }

@@ -1,4 +1,4 @@
-//! What lies below a stamped object.
+//! Objects below a stamped one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::object::Object;
 use super::pod::REVISION_LABEL;
 use super::pods::{Group, Pods};
 
-/// What lies below a stamped object: the object itself, what it controls, and so on down to pods.
+/// A stamped object and all below it: what it controls, and so on down to pods.
 ///
 /// All of it lies in one namespace, as owner references do. Feed it with objects in any order; of
 /// each object the newest state counts. Of pods only counts are kept, by controller, by what they run,

@@ -5,9 +5,9 @@ use serde_json::Value;
 /// A SHA-256.
 pub(super) type Sha = [u8; 32];
 
-/// How many hashes of one pod template count.
+/// The most hashes of one pod template that count.
 const MAX_HASHES: usize = 64;
-/// How many digits a hash has.
+/// The number of digits of a hash.
 const DIGITS: usize = 64;
 
 /// Returns the SHA-256 hashes, in hexadecimal, that stand in a pod template: anywhere in its

@@ -1,30 +1,27 @@
 //! ConfigMaps and Secrets: when their content became what it is.
 //!
 //! Kubernetes does not say when the content of an object changed, only when somebody last wrote
-//! fields that they own, and that in whole seconds. So what was seen is remembered from look to look. Of contents nothing is
+//! fields that they own, and that in whole seconds. So what was seen is remembered from reconcile to reconcile. Of contents nothing is
 //! remembered, not even a digest: whoever may read what is remembered could guess a short secret
 //! by it.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod digests;
+mod observation;
 
-use jiff::Timestamp;
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use super::carried::Sha;
+pub(super) use self::digests::Digests;
+use self::observation::Config;
+pub(super) use self::observation::seconds;
+pub use self::observation::{ConfigObservation, content, owns_content};
 use super::uses::ConfigKind;
-use crate::canonical;
 
-/// How many pods are remembered that were made in the very second of a change, but after it.
+/// The most pods that are remembered which were made in the very second of a change, but after it.
 const MAX_SETTLED: usize = 512;
 /// By how many seconds the clocks of Pathline and of the API server may differ, and one.
 const CLOCKS_APART: i64 = 3;
-/// The fields with content.
-const CONTENT: [&str; 2] = ["data", "binaryData"];
-/// How many bytes tell apart who wrote the content and when.
-const WRITERS_BYTES: usize = 8;
-
 /// When the content of a ConfigMap or Secret became what it is.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -42,7 +39,7 @@ pub struct ConfigChange {
     pub is_creation: bool,
 }
 
-/// What is remembered of a ConfigMap or Secret that a resource stamps.
+/// The record of a ConfigMap or Secret that a resource stamps.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfigRecord {
@@ -59,7 +56,7 @@ pub struct ConfigRecord {
     writers: String,
     /// The second in which they last wrote anything.
     written: i64,
-    /// Whether that second was over when it was last looked at: a later write of the same writers would
+    /// Whether that second was over when it was last observed: a later write of the same writers would
     /// have another time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_over: bool,
@@ -71,184 +68,6 @@ pub struct ConfigRecord {
     pub(super) settled: BTreeSet<u64>,
 }
 
-/// A ConfigMap or Secret as one look at its resource found or left it.
-#[derive(Clone, Debug)]
-pub struct ConfigLook {
-    now: Config,
-    /// As it was before this look wrote it, if it was there and was written.
-    before: Option<Config>,
-    /// Whether this look created it.
-    is_created: bool,
-    /// The version since which the content is known not to have changed, up to what this look found.
-    steady_since: Option<u64>,
-}
-
-/// A ConfigMap or Secret at one moment.
-#[derive(Clone, Debug)]
-struct Config {
-    kind: ConfigKind,
-    name: String,
-    uid: String,
-    version: String,
-    is_immutable: bool,
-    /// When it was created.
-    created: Option<i64>,
-    /// When those who own content last wrote.
-    time: Option<i64>,
-    writers: String,
-    /// Whether nobody but Pathline owns content.
-    is_ours: bool,
-    digests: Digests,
-}
-
-/// The digests of a content; they are compared, and never kept.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Digests {
-    /// Of all of it, as canonical JSON.
-    pub(super) whole: Sha,
-    /// Of each value, by its key.
-    pub(super) values: BTreeMap<String, Sha>,
-}
-
-impl ConfigLook {
-    /// Reads an object that was stamped.
-    ///
-    /// `before` is the object as it was before it was written, if it was there and was written; `manager`
-    /// is the name under which Pathline writes.
-    pub fn read(
-        kind: ConfigKind,
-        object: &Value,
-        before: Option<&Value>,
-        is_created: bool,
-        manager: &str,
-    ) -> Self {
-        let now = Config::read(kind, object, manager);
-        Self {
-            before: before.map(|it| Config::read(kind, it, manager)),
-            // One that nobody knew of may have been there.
-            is_created: is_created && now.created.is_some() && now.created == now.time,
-            steady_since: None,
-            now,
-        }
-    }
-
-    /// Adds since which version the content is known not to have changed, up to what this look found:
-    /// whoever has watched the object without a gap knows.
-    #[must_use]
-    pub fn steady_since(self, version: Option<u64>) -> Self {
-        Self {
-            steady_since: version,
-            ..self
-        }
-    }
-
-    pub(super) fn digests(&self) -> &Digests {
-        &self.now.digests
-    }
-}
-
-impl Config {
-    fn read(kind: ConfigKind, object: &Value, manager: &str) -> Self {
-        let metadata = &object["metadata"];
-        let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
-        let entries = metadata["managedFields"].as_array();
-        let entries = entries.into_iter().flatten();
-        let entries: Vec<_> = entries.filter(|it| owns_content(&it["fieldsV1"])).collect();
-        let times = entries.iter().filter_map(|it| seconds(&it["time"]));
-        let created = seconds(&metadata["creationTimestamp"]);
-        Self {
-            kind,
-            name: text("name"),
-            uid: text("uid"),
-            version: text("resourceVersion"),
-            is_immutable: object["immutable"] == true,
-            time: times.chain(created).max(),
-            created,
-            writers: writers(&entries),
-            is_ours: entries.iter().all(|it| it["manager"] == manager),
-            digests: Digests::of(kind, object),
-        }
-    }
-}
-
-/// Tells whether fields that somebody owns, as an object lists them, have content among them.
-pub fn owns_content(fields: &Value) -> bool {
-    let mut content = CONTENT.iter();
-    content.any(|name| fields.get(format!("f:{name}")).is_some())
-}
-
-/// Returns what tells apart who wrote the content and when.
-fn writers(entries: &[&Value]) -> String {
-    if entries.is_empty() {
-        return String::new();
-    }
-    let told = entries.iter().map(|it| {
-        let fields = CONTENT.map(|name| it["fieldsV1"][format!("f:{name}")].clone());
-        json!([it["manager"], it["operation"], it["time"], fields])
-    });
-    let told: Vec<_> = told.collect();
-    let digest = Sha256::digest(canonical::json(&json!(told)));
-    let digest = digest.iter().take(WRITERS_BYTES);
-    digest.map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns the second that a time of Kubernetes names.
-pub(super) fn seconds(time: &Value) -> Option<i64> {
-    let time: Timestamp = time.as_str()?.parse().ok()?;
-    Some(time.as_second())
-}
-
-impl Digests {
-    /// Digests what containers read: the values of a Secret are decoded, as they are for them.
-    fn of(kind: ConfigKind, object: &Value) -> Self {
-        let fields = |name: &str| object[name].as_object().cloned().unwrap_or_default();
-        let (data, binary) = (fields("data"), fields("binaryData"));
-        let plain = kind == ConfigKind::ConfigMap;
-        let of_data = data.iter().map(|(key, value)| (key, value, plain));
-        let of_binary = binary.iter().map(|(key, value)| (key, value, false));
-        let values = of_data.chain(of_binary).map(|(key, value, plain)| {
-            let text = value.as_str().unwrap_or_default();
-            let bytes = if plain { None } else { decoded(text) };
-            let bytes = bytes.unwrap_or_else(|| text.as_bytes().to_vec());
-            (key.clone(), Sha256::digest(bytes).into())
-        });
-        let values = values.collect();
-        let whole = if binary.is_empty() {
-            json!(data)
-        } else {
-            json!({"binaryData": binary, "data": data})
-        };
-        Self {
-            whole: Sha256::digest(canonical::json(&whole)).into(),
-            values,
-        }
-    }
-}
-
-/// Decodes base64 as Kubernetes writes it; `None` if it is something else.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=');
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut bits, mut held) = (0_u32, 0_u8);
-    for character in text.bytes() {
-        let value = match character {
-            b'A'..=b'Z' => character - b'A',
-            b'a'..=b'z' => character - b'a' + 26,
-            b'0'..=b'9' => character - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    Some(bytes)
-}
-
 /// The reason for which a content is taken for new.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Cause {
@@ -256,39 +75,39 @@ enum Cause {
     Creation,
     /// Pathline has just written another content.
     Write,
-    /// Nobody saw what happened since the last look.
+    /// Nobody saw what happened since the last reconcile.
     Unseen,
 }
 
 impl ConfigRecord {
-    /// Returns what is known after one more look; `now` is the second in which it is made.
+    /// Returns what is known after one more observation; `now` is the second in which it is made.
     ///
     /// The content is as it was if nothing shows that it may have changed in between: it is the same
     /// version, or it was watched all the time, or those who own content have not written since, or this
-    /// look wrote it itself and left the content as it found it. Times tell that nobody has written only
+    /// reconcile wrote it itself and left the content as it found it. Times tell that nobody has written only
     /// if the second of the last write is over, or if Pathline alone writes: what it writes it remembers.
     /// In all other cases it may have changed,
     /// last in the version that is there now; that it is equal to what was there before says nothing of
     /// the time between.
     #[must_use]
-    pub fn after(known: Option<&Self>, look: &ConfigLook, now: i64) -> Self {
-        let found = look.before.as_ref().unwrap_or(&look.now);
+    pub fn after(known: Option<&Self>, observed: &ConfigObservation, now: i64) -> Self {
+        let found = observed.before.as_ref().unwrap_or(&observed.now);
         let same = known.filter(|it| it.uid == found.uid);
-        let unchanged = same.filter(|it| it.is_still(found, look.steady_since));
+        let unchanged = same.filter(|it| it.is_still(found, observed.steady_since));
         let known = match unchanged {
             Some(unchanged) => unchanged.clone(),
-            None if look.is_created => Self::changed(known, found, Cause::Creation, now),
+            None if observed.is_created => Self::changed(known, found, Cause::Creation, now),
             None => Self::changed(known, found, Cause::Unseen, now),
         };
-        let has_written = look.before.is_some();
+        let has_written = observed.before.is_some();
         let is_changed =
-            has_written && (found.uid != look.now.uid || found.digests != look.now.digests);
+            has_written && (found.uid != observed.now.uid || found.digests != observed.now.digests);
         let known = if is_changed {
-            Self::changed(Some(&known), &look.now, Cause::Write, now)
+            Self::changed(Some(&known), &observed.now, Cause::Write, now)
         } else {
             known
         };
-        known.seen_as(&look.now, now)
+        known.seen_as(&observed.now, now)
     }
 
     /// Tells whether an object has the content that this is about.
@@ -352,6 +171,9 @@ impl ConfigRecord {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
+
     use super::*;
 
     /// A ConfigMap that managers wrote in these seconds.
@@ -377,20 +199,21 @@ mod tests {
     const LABEL: &str = r#"{"f:metadata": {"f:labels": {"f:x": {}}}}"#;
     const NOW: i64 = 1_000;
 
-    fn looked(known: Option<&ConfigRecord>, object: &Value) -> ConfigRecord {
-        let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false, "pathline");
-        ConfigRecord::after(known, &look, NOW)
+    fn observed(known: Option<&ConfigRecord>, object: &Value) -> ConfigRecord {
+        let config =
+            ConfigObservation::read(ConfigKind::ConfigMap, object, None, false, "pathline");
+        ConfigRecord::after(known, &config, NOW)
     }
 
     fn wrote(known: Option<&ConfigRecord>, before: Option<&Value>, object: &Value) -> ConfigRecord {
-        let look = ConfigLook::read(
+        let config = ConfigObservation::read(
             ConfigKind::ConfigMap,
             object,
             before,
             before.is_none(),
             "pathline",
         );
-        ConfigRecord::after(known, &look, NOW)
+        ConfigRecord::after(known, &config, NOW)
     }
 
     #[test]
@@ -404,7 +227,7 @@ mod tests {
             is_creation: true,
         };
         assert_eq!(created.change, creation);
-        assert_eq!(looked(Some(&created), &first), created);
+        assert_eq!(observed(Some(&created), &first), created);
 
         let second = config(8, "off", &[("pathline", DATA, 30)]);
         let changed = wrote(Some(&created), Some(&first), &second);
@@ -417,7 +240,7 @@ mod tests {
         assert_eq!(changed.change, change);
         // Another one writes the same value once more: it may have been another one meanwhile.
         let third = config(9, "off", &[("pathline", DATA, 30), ("edit", DATA, 40)]);
-        let edited = looked(Some(&changed), &third).change;
+        let edited = observed(Some(&changed), &third).change;
         assert_eq!(
             (edited.time, edited.version, edited.is_own),
             (40, Some(9), false)
@@ -429,13 +252,13 @@ mod tests {
         let first = config(5, "on", &[("pathline", DATA, 20)]);
         let created = wrote(None, None, &first);
         let labelled = config(6, "on", &[("pathline", DATA, 20), ("kubectl", LABEL, 60)]);
-        let known = looked(Some(&created), &labelled);
+        let known = observed(Some(&created), &labelled);
         assert_eq!(known.change, created.change);
         // Our own write of an annotation renews the time of all that we own.
         let annotated = config(7, "on", &[("pathline", DATA, 70), ("kubectl", LABEL, 60)]);
         let known = wrote(Some(&known), Some(&labelled), &annotated);
         assert_eq!(known.change, created.change);
-        assert_eq!(looked(Some(&known), &annotated), known);
+        assert_eq!(observed(Some(&known), &annotated), known);
     }
 
     #[test]
@@ -443,7 +266,7 @@ mod tests {
         let first = config(5, "on", &[("pathline", DATA, 20)]);
         let created = wrote(None, None, &first);
         let back = config(9, "on", &[("pathline", DATA, 50)]);
-        let known = looked(Some(&created), &back);
+        let known = observed(Some(&created), &back);
         assert_eq!((known.change.time, known.change.version), (50, Some(9)));
         // What we write over what somebody else wrote is a change of ours.
         let theirs = config(10, "off", &[("edit", DATA, 60)]);
@@ -453,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn point_17_a_change_that_no_time_tells_of_is_as_late_as_the_look() {
+    fn point_17_a_change_that_no_time_tells_of_is_as_late_as_the_observation() {
         let first = config(5, "on", &[("pathline", DATA, 20)]);
         let created = wrote(None, None, &first);
         let less = config(6, "on", &[("pathline", r#"{"f:data": {}}"#, 20)]);
-        assert_eq!(looked(Some(&created), &less).change.time, NOW);
+        assert_eq!(observed(Some(&created), &less).change.time, NOW);
         let mut unmanaged = config(7, "on", &[]);
         unmanaged["metadata"]["creationTimestamp"] = json!(null);
-        assert_eq!(looked(None, &unmanaged).change.time, NOW);
+        assert_eq!(observed(None, &unmanaged).change.time, NOW);
     }
 
     #[test]
@@ -481,8 +304,9 @@ mod tests {
     fn point_17_within_one_second_times_tell_nothing() {
         let first = config(5, "on", &[("edit", DATA, 20)]);
         let soon = |object: &Value, known: Option<&ConfigRecord>, steady: Option<u64>| {
-            let look = ConfigLook::read(ConfigKind::ConfigMap, object, None, false, "pathline");
-            ConfigRecord::after(known, &look.steady_since(steady), 21)
+            let config =
+                ConfigObservation::read(ConfigKind::ConfigMap, object, None, false, "pathline");
+            ConfigRecord::after(known, &config.steady_since(steady), 21)
         };
         let known = soon(&first, None, None);
         let later = config(9, "on", &[("edit", DATA, 20), ("kubectl", LABEL, 20)]);
@@ -493,7 +317,7 @@ mod tests {
         let ours = soon(&config(5, "on", &[("pathline", DATA, 20)]), None, None);
         let later_ours = config(9, "on", &[("pathline", DATA, 20), ("kubectl", LABEL, 20)]);
         assert_eq!(soon(&later_ours, Some(&ours), None).change, ours.change);
-        let over = looked(Some(&known), &first);
+        let over = observed(Some(&known), &first);
         assert_eq!(soon(&later, Some(&over), None).change, known.change);
         // It is the second of the last write that must be over, not that of the change.
         let labelled = config(6, "on", &[("edit", DATA, 900)]);
@@ -512,8 +336,8 @@ mod tests {
 
     #[test]
     fn point_17_nothing_of_a_content_is_remembered() {
-        let known = looked(None, &config(5, "one", &[("pathline", DATA, 20)]));
-        let other = looked(None, &config(5, "two", &[("pathline", DATA, 20)]));
+        let known = observed(None, &config(5, "one", &[("pathline", DATA, 20)]));
+        let other = observed(None, &config(5, "two", &[("pathline", DATA, 20)]));
         assert_eq!(known, other);
         let text = serde_json::to_string(&known).unwrap();
         assert_eq!(serde_json::from_str::<ConfigRecord>(&text).unwrap(), known);
@@ -521,20 +345,6 @@ mod tests {
             serde_json::from_str::<ConfigRecord>("{}").unwrap(),
             ConfigRecord::default()
         );
-    }
-
-    #[test]
-    fn point_17_the_values_of_secrets_are_digested_as_containers_read_them() {
-        for (text, wanted) in [
-            ("c2VjcmV0", Some("secret")),
-            ("c2VjcmV0cw==", Some("secrets")),
-            ("YQ==", Some("a")),
-            ("", Some("")),
-            ("no base64!", None),
-        ] {
-            let decoded = decoded(text);
-            assert_eq!(decoded.as_deref(), wanted.map(str::as_bytes), "{text}");
-        }
     }
 
     #[test]

@@ -8,14 +8,14 @@ use super::images;
 use super::object::Object;
 use super::pods::Group;
 
-/// What a controller of pods should have, and what it says that it has.
+/// The pods that a controller should have, and those that it says it has.
 struct Pace<'a> {
     object: &'a Object,
     below: &'a Below,
     images: &'a [String],
-    /// How many pods there should be.
+    /// The number of pods there should be.
     wanted: i64,
-    /// What the controller says of the new revision.
+    /// The number of pods of the new revision, as the controller says.
     updated: i64,
     available: i64,
     /// All that the controller counts, old ones included.
@@ -37,7 +37,7 @@ pub(super) fn deployment(object: &Object, below: &Below, images: &[String]) -> S
     }
     let deadline = object.condition("Progressing");
     if let Some(deadline) = deadline.filter(|it| it.reason == "ProgressDeadlineExceeded") {
-        return Stage::failed(deadline.told());
+        return Stage::failed(deadline.message_of());
     }
     let (new, old): (Vec<_>, Vec<_>) = below
         .controlled_by(&object.uid)

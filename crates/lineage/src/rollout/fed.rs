@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Stage;
 use super::below::Below;
 use super::carried::Sha;
-use super::config::{ConfigChange, ConfigLook, ConfigRecord, Digests};
+use super::config::{ConfigChange, ConfigObservation, ConfigRecord, Digests};
 use super::object::Object;
 use super::pod::{Start, UNKNOWN_TIME};
 use super::pods::Group;
 use super::uses::{ConfigKind, ConfigUse, ReadBy};
+use crate::kinds;
 
 /// A ConfigMap or Secret that an owner stamps, and that pods may read.
 #[derive(Clone, Copy, Debug)]
@@ -18,16 +19,16 @@ pub struct FedBy<'a> {
     digests: Option<&'a Digests>,
 }
 
-/// Pods of a last mile.
+/// Pods of a rollout.
 #[derive(Clone, Debug)]
 pub struct PodsBelow<'a> {
-    /// What they belong to, for people and for what its template carries.
+    /// The object they belong to, for people and for what its template carries.
     object: &'a Object,
     below: &'a Below,
     groups: Vec<&'a Group>,
 }
 
-/// What is said of pods that read ConfigMaps and Secrets.
+/// The judgement of pods that read ConfigMaps and Secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fed {
     /// [`Stage::Done`], or which of them have not read what is there now.
@@ -37,11 +38,11 @@ pub struct Fed {
 }
 
 impl<'a> FedBy<'a> {
-    /// Takes what is remembered, and what was seen if it could be looked at: without, no hash counts.
-    pub fn new(record: &'a ConfigRecord, look: Option<&'a ConfigLook>) -> Self {
+    /// Takes what is remembered, and what was observed if it could be read: without, no hash counts.
+    pub fn new(record: &'a ConfigRecord, observed: Option<&'a ConfigObservation>) -> Self {
         Self {
             record,
-            digests: look.map(ConfigLook::digests),
+            digests: observed.map(ConfigObservation::digests),
         }
     }
 
@@ -109,7 +110,7 @@ impl PodsBelow<'_> {
             let uses = group.uses.all.iter().filter(|it| config.is_read_by(it));
             let uses: Vec<_> = uses.collect();
             let controller = self.controller(group);
-            if uses.is_empty() || controller.is_some_and(|it| it.kind == "Job") {
+            if uses.is_empty() || controller.is_some_and(|it| it.kind == kinds::JOB.kind) {
                 continue;
             }
             let carried = controller.map(|it| it.carried.as_slice());
@@ -150,8 +151,8 @@ impl PodsBelow<'_> {
             namespace,
             ..
         } = self.object;
-        let again = match of.as_str() {
-            "Deployment" | "StatefulSet" | "DaemonSet" => {
+        let again = match self.object.group_kind() {
+            kinds::DEPLOYMENT | kinds::STATEFUL_SET | kinds::DAEMON_SET => {
                 let of = of.to_lowercase();
                 format!("`kubectl rollout restart -n {namespace} {of}/{object}`")
             }
@@ -198,7 +199,7 @@ fn carries(digests: Option<&Digests>, by: &ConfigUse, carried: &[Sha]) -> bool {
     all_values || carried.contains(&digests.whole)
 }
 
-/// What is known of one container that reads a ConfigMap or Secret.
+/// One container that reads a ConfigMap or Secret.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     by: ReadBy,

@@ -1,4 +1,4 @@
-//! What Flux applied: inventories of Kustomizations and HelmReleases.
+//! Objects that Flux applied: inventories of Kustomizations and HelmReleases.
 //!
 //! An inventory may name objects of other namespaces, other Kustomizations, and even its own.
 
@@ -10,6 +10,7 @@ use super::Stage;
 use super::below::Below;
 use super::judging;
 use super::object::Object;
+use crate::kinds;
 
 /// An object that an inventory names.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -42,13 +43,12 @@ pub(super) type Find<'f, 'a> = &'f dyn Fn(&Reference) -> Option<(&'a Object, &'a
 /// Tells whether an object is one with an inventory.
 pub(super) fn has_inventory(object: &Object) -> bool {
     matches!(
-        (object.group.as_str(), object.kind.as_str()),
-        ("kustomize.toolkit.fluxcd.io", "Kustomization")
-            | ("helm.toolkit.fluxcd.io", "HelmRelease")
+        object.group_kind(),
+        kinds::KUSTOMIZATION | kinds::HELM_RELEASE
     )
 }
 
-/// Returns the objects with a last mile that an inventory names.
+/// Returns the objects with a rollout that an inventory names.
 fn inventory(object: &Object) -> Vec<Reference> {
     let entries = object
         .status("/inventory/entries")

@@ -10,7 +10,7 @@ use super::object::Object;
 pub(super) fn job(object: &Object, below: &Below, wanted: &[String]) -> Stage {
     let is_true = |named: &str| object.condition(named).filter(|it| it.status == "True");
     if let Some(failed) = is_true("Failed") {
-        return Stage::failed(failed.told());
+        return Stage::failed(failed.message_of());
     }
     let groups = below.pods_of(&object.uid);
     if let Some(reason) = groups.iter().find_map(|it| below.pods().crash(it)) {

@@ -1,10 +1,11 @@
-//! Which rule is for which kind.
+//! The rule of each kind.
 
 use std::collections::BTreeSet;
 
 use super::below::Below;
 use super::object::Object;
 use super::{Rollout, Stage, controllers, flux, job, knative, process};
+use crate::kinds::{self, GroupKind};
 
 /// A rule for a kind.
 type Rule = fn(&Object, &Below, &[String]) -> Stage;
@@ -19,15 +20,15 @@ const POD: ApiKind = ("", "v1", "Pod");
 const CONFIGURATION: ApiKind = ("serving.knative.dev", "v1", "Configuration");
 const REVISION: ApiKind = ("serving.knative.dev", "v1", "Revision");
 
-/// Returns the kinds that lie below objects of a kind, by which their last mile is judged; `None` if
+/// Returns the kinds that lie below objects of a kind, by which their rollout is judged; `None` if
 /// nothing is known to run below objects of that kind.
 ///
-/// What an inventory of Flux names comes in addition.
+/// Objects that an inventory of Flux names come in addition.
 pub fn kinds_below(group: &str, kind: &str) -> Option<&'static [ApiKind]> {
     rule(group, kind).map(|(kinds, _)| kinds)
 }
 
-/// Judges the last mile of a stamped object.
+/// Judges the rollout of a stamped object.
 ///
 /// `images` are the images that the resource was made of. What is known of objects that the stamped
 /// one does not control must have been read after it.
@@ -35,7 +36,7 @@ pub fn judge(object: &Object, below: &Below, images: &[String]) -> Rollout {
     about(object, stage(object, below, images))
 }
 
-/// Judges the last mile of a stamped object which may have applied objects in other namespaces;
+/// Judges the rollout of a stamped object which may have applied objects in other namespaces;
 /// `place` returns what is known of a namespace.
 pub fn judge_across<'a>(
     object: &Object,
@@ -77,20 +78,19 @@ pub(super) fn stage(object: &Object, below: &Below, images: &[String]) -> Stage 
 }
 
 fn rule(group: &str, kind: &str) -> Option<(&'static [ApiKind], Rule)> {
-    let rule: (&'static [ApiKind], Rule) = match (group, kind) {
-        ("apps", "Deployment") => (&[REPLICA_SET, POD], controllers::deployment),
-        ("apps", "StatefulSet") => (&[POD], controllers::stateful_set),
-        ("apps", "DaemonSet") => (&[CONTROLLER_REVISION, POD], controllers::daemon_set),
-        ("batch", "Job") => (&[POD], job::job),
-        ("serving.knative.dev", "Service") => (
+    let rule: (&'static [ApiKind], Rule) = match GroupKind::new(group, kind) {
+        kinds::DEPLOYMENT => (&[REPLICA_SET, POD], controllers::deployment),
+        kinds::STATEFUL_SET => (&[POD], controllers::stateful_set),
+        kinds::DAEMON_SET => (&[CONTROLLER_REVISION, POD], controllers::daemon_set),
+        kinds::JOB => (&[POD], job::job),
+        kinds::KNATIVE_SERVICE => (
             &[CONFIGURATION, REVISION, DEPLOYMENT, REPLICA_SET, POD],
             knative::service,
         ),
-        ("kustomize.toolkit.fluxcd.io", "Kustomization")
-        | ("helm.toolkit.fluxcd.io", "HelmRelease") => (&[], |object, below, images| {
+        kinds::KUSTOMIZATION | kinds::HELM_RELEASE => (&[], |object, below, images| {
             flux::applied(object, &|named| Some((below.find(named)?, below)), images)
         }),
-        ("pathline.dev", "Process") => (&[], |object, _, _| process::process(object)),
+        kinds::PROCESS => (&[], |object, _, _| process::process(object)),
         _ => return None,
     };
     Some(rule)
@@ -98,7 +98,7 @@ fn rule(group: &str, kind: &str) -> Option<(&'static [ApiKind], Rule)> {
 
 /// Judges an object of a kind that nobody knows by what it controls.
 ///
-/// What it controls may be of an older generation, unless it says itself that it is done.
+/// Its children may be of an older generation, unless it says itself that it is done.
 fn of_children(object: &Object, below: &Below, images: &[String]) -> Stage {
     let running = running_below(object, below);
     if running.is_empty() {

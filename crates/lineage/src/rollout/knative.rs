@@ -23,7 +23,7 @@ pub(super) fn service(object: &Object, below: &Below, wanted: &[String]) -> Stag
     match ready.map(|it| it.status) {
         Some("True") => {}
         // Knative says Unknown while it works on it; what is False takes a change.
-        Some("False") => return Stage::failed(ready.map(|it| it.told()).unwrap_or_default()),
+        Some("False") => return Stage::failed(ready.map(|it| it.message_of()).unwrap_or_default()),
         _ => return Stage::progressing("it is not ready yet"),
     }
     let newest = object.text("/latestCreatedRevisionName");

@@ -1,4 +1,4 @@
-//! What is kept of an object on a last mile.
+//! Objects of a rollout, as far as they are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +8,7 @@ use super::carried::{self, Sha};
 use super::pod::controller_of;
 use super::uses::{ConfigKind, Uses};
 use super::{ObjectName, Stage};
+use crate::kinds::GroupKind;
 
 /// The fields of `spec` that rules read.
 const SPEC: [&str; 6] = [
@@ -21,7 +22,7 @@ const SPEC: [&str; 6] = [
 /// The longest text in a status that is kept, in characters.
 const TEXT: usize = 1024;
 
-/// What is kept of an object on a last mile: who it is, who controls it, what it says of itself.
+/// An object of a rollout, as far as it is kept: its name, what controls it, what it says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
     /// The API version, with its group.
@@ -38,7 +39,7 @@ pub struct Object {
     pub uid: String,
     /// The generation, where the kind has one.
     pub generation: Option<i64>,
-    /// What changes with every write to it.
+    /// Its version, which changes with every write to it.
     pub version: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
@@ -115,6 +116,11 @@ impl Object {
             .all(|(name, value)| self.labels.get(name) == Some(value))
     }
 
+    /// Returns its kind.
+    pub(crate) fn group_kind(&self) -> GroupKind<'_> {
+        GroupKind::new(&self.group, &self.kind)
+    }
+
     /// Returns kind and name, for people.
     pub(super) fn title(&self) -> String {
         format!("{} `{}`", self.kind, self.name)
@@ -162,9 +168,9 @@ impl Object {
         let stalled =
             stalled.filter(|it| it.generation.is_none_or(|it| Some(it) == self.generation));
         if let Some(stalled) = stalled {
-            return Stage::failed(format!("{title}: {}", stalled.told()));
+            return Stage::failed(format!("{title}: {}", stalled.message_of()));
         }
-        let told = self.condition("Ready").map(Condition::told);
+        let told = self.condition("Ready").map(Condition::message_of);
         Stage::progressing(format!("{title} says: {}", told.unwrap_or_default()))
     }
 
@@ -189,7 +195,7 @@ pub(super) struct Condition<'a> {
 
 impl Condition<'_> {
     /// Says what it says, for people.
-    pub(super) fn told(self) -> String {
+    pub(super) fn message_of(self) -> String {
         match (self.reason, self.message) {
             ("", message) => message.to_owned(),
             (reason, "") => reason.to_owned(),
@@ -220,19 +226,27 @@ fn images(object: &Value) -> Vec<String> {
     images.map(str::to_owned).collect()
 }
 
-/// Copies a status, its texts cut where nobody would read on.
+/// Copies a status, its texts cut where nobody would read on: of a log the beginning, of any other
+/// text the end.
 fn shortened(value: &Value) -> Value {
     match value {
-        Value::String(text) if text.chars().count() > TEXT => {
-            Value::from(text.chars().take(TEXT).collect::<String>())
-        }
+        Value::String(text) => Value::from(text.chars().take(TEXT).collect::<String>()),
         Value::Array(list) => list.iter().map(shortened).collect(),
         Value::Object(map) => {
             let fields = map.iter();
             fields
-                .map(|(name, value)| (name.clone(), shortened(value)))
+                .map(|(name, value)| match value {
+                    Value::String(log) if name == "logTail" => (name.clone(), ending(log)),
+                    value => (name.clone(), shortened(value)),
+                })
                 .collect()
         }
         other => other.clone(),
     }
+}
+
+/// Copies the end of a log, which says why a program ended.
+fn ending(log: &str) -> Value {
+    let excess = log.chars().count().saturating_sub(TEXT);
+    Value::from(log.chars().skip(excess).collect::<String>())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// How far up controllers are followed.
+/// The most controllers that are followed upwards.
 const HIGHEST: usize = 16;
 
 /// The object that controls another.
@@ -18,7 +18,7 @@ pub struct OwnerReference {
     pub uid: String,
 }
 
-/// What is known of one object on the way up.
+/// One object on the way up.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step<T> {
     /// It was stamped for this owner and resource.
@@ -29,16 +29,16 @@ pub enum Step<T> {
     End,
 }
 
-/// Follows controllers up from an object until one was stamped; `look` says what is known of each.
+/// Follows controllers up from an object until one was stamped; `find` says what is known of each.
 ///
 /// Returns the uids on the way, the object's own first, and what was found. References that lead in
 /// a circle, or very far, end the search.
-pub fn climb<T>(uid: &str, mut look: impl FnMut(&str) -> Step<T>) -> (Vec<String>, Option<T>) {
+pub fn climb<T>(uid: &str, mut find: impl FnMut(&str) -> Step<T>) -> (Vec<String>, Option<T>) {
     let mut way = vec![uid.to_owned()];
     let mut visited = BTreeSet::from([uid.to_owned()]);
     loop {
         let here = way.last().expect("the object itself is there");
-        match look(here) {
+        match find(here) {
             Step::Stamped(found) => return (way, Some(found)),
             Step::ControlledBy(owner)
                 if way.len() < HIGHEST && visited.insert(owner.uid.clone()) =>

@@ -1,4 +1,4 @@
-//! What a pod says: which revision it is of, what it runs, whether it is ready or crashes.
+//! Pods: which revision each is of, what it runs, whether it is ready or crashes.
 
 use serde_json::Value;
 
@@ -9,20 +9,20 @@ use super::uses::Uses;
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 /// From how many restarts on a crash loop is a failure.
 const RESTARTS: i64 = 3;
-/// How much of a container's last message is told, in characters.
+/// The most of a container's last message that is told, in characters.
 const MESSAGE: usize = 300;
 
-/// What one pod says.
+/// One pod, by what it says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pod {
     pub(super) controller: String,
-    /// What controllers that have no replica sets call a revision.
+    /// The revision, as controllers that have no replica sets name it.
     pub(super) revision: String,
     pub(super) containers: Vec<Container>,
     pub(super) ready: bool,
-    /// Why it will not run without a change.
+    /// The reason why it will not run without a change.
     pub(super) crash: Option<String>,
-    /// Why it does not run yet.
+    /// The reason why it does not run yet.
     pub(super) trouble: Option<String>,
     /// The ConfigMaps and Secrets that it reads.
     pub(super) uses: Uses,
@@ -67,7 +67,7 @@ impl Start {
     }
 }
 
-/// What one container should run, and runs.
+/// The image that one container should run, and the one it runs.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Container {
     /// As the pod asks for it.

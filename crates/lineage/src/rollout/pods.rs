@@ -9,7 +9,7 @@ use super::object::labels_of;
 use super::pod::{Container, Pod, Start};
 use super::uses::Uses;
 
-/// How many reasons of pods are kept as texts; of all others only their number.
+/// The most reasons of pods that are kept as texts; of all others only their number is.
 const TEXTS: usize = 8;
 
 /// The pods below one object.

@@ -10,7 +10,7 @@ const CRASHES: i64 = 3;
 /// The reason of a process that is started again as soon as somebody else gives its port up: that is
 /// no crash of its own.
 const PORT_TAKEN: &str = "PortTaken";
-/// How many of its last lines are told.
+/// The most of its last lines that are told.
 const LINES: usize = 3;
 
 pub(super) fn process(object: &Object) -> Stage {
@@ -21,7 +21,7 @@ pub(super) fn process(object: &Object) -> Stage {
     let ready = object
         .condition("Ready")
         .filter(|it| it.generation == object.generation);
-    let told = ready.map(|it| it.told()).unwrap_or_default();
+    let told = ready.map(|it| it.message_of()).unwrap_or_default();
     let running = object.status("/running/generation").and_then(Value::as_i64);
     if ready.is_some_and(|it| it.status == "True") && running == Some(generation) {
         return Stage::Done;

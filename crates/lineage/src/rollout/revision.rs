@@ -20,21 +20,21 @@ pub fn revision_name(kind: &str, name: &str, pod: &Value) -> Option<String> {
 pub fn is_template_of(revision: &Value, object: &Value) -> bool {
     let kept = revision.pointer("/data/spec/template");
     let template = object.pointer("/spec/template");
-    kept.is_some() && kept.map(told) == template.map(told)
+    kept.is_some() && kept.map(without_empty_fields) == template.map(without_empty_fields)
 }
 
 /// Returns a template without what says nothing: fields that are null, and how it is to be patched.
-fn told(template: &Value) -> Value {
+fn without_empty_fields(template: &Value) -> Value {
     match template {
         Value::Object(fields) => {
             let fields = fields.iter();
             let fields = fields.filter(|(name, value)| !value.is_null() && *name != "$patch");
             let told: Map<_, _> = fields
-                .map(|(name, value)| (name.clone(), told(value)))
+                .map(|(name, value)| (name.clone(), without_empty_fields(value)))
                 .collect();
             Value::Object(told)
         }
-        Value::Array(items) => items.iter().map(told).collect(),
+        Value::Array(items) => items.iter().map(without_empty_fields).collect(),
         other => other.clone(),
     }
 }

@@ -9,7 +9,7 @@ use super::{Rollout, Stage, images};
 
 const NONE_SELECTED: &str = "nothing that its liveSelector selects is there yet";
 
-/// Judges the last mile of a stamped object whose template says where to look: at these objects.
+/// Judges the rollout of a stamped object whose template selects these objects.
 ///
 /// `observed` is the generation that the stamped object says was observed: before it is the current
 /// one, what is selected may still be of the one before. What is selected must have been read after the
@@ -31,7 +31,7 @@ pub fn judge_selected<'a>(
     about(object, stage)
 }
 
-/// Judges the last mile of a stamped object whose template selects pods: all with these labels, by
+/// Judges the rollout of a stamped object whose template selects pods: all with these labels, by
 /// which pods must be told apart.
 pub fn judge_selected_pods(
     object: &Object,

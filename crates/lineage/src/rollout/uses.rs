@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What every pod mounts, put there by the cluster and not by whoever wrote the pod.
+/// Mounts that every pod has, put there by the cluster and not by whoever wrote the pod.
 const MOUNTED_BY_THE_CLUSTER: [&str; 2] = ["kube-root-ca.crt", "openshift-service-ca.crt"];
 
 /// The two kinds that pods read their configuration from.
@@ -53,7 +53,7 @@ pub(super) struct ConfigUse {
     pub(super) by: ReadBy,
     /// Whether the container starts without it.
     pub(super) optional: bool,
-    /// Which of the containers it is.
+    /// The index of the container.
     pub(super) container: usize,
 }
 
@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    fn told(spec: &Value) -> Vec<String> {
+    fn uses_of(spec: &Value) -> Vec<String> {
         let uses = Uses::of(&json!({ "spec": spec }));
         let told = uses.all.iter().map(|it| {
             let container = &uses.containers[it.container];
@@ -260,7 +260,7 @@ mod tests {
             ],
         });
         assert_eq!(
-            told(&spec),
+            uses_of(&spec),
             [
                 "init: Secret s * Env",
                 "app: ConfigMap c * Env if it is there",
@@ -281,7 +281,7 @@ mod tests {
             json!({"containers": 7, "volumes": {}}),
             json!({"containers": [{"env": [{"valueFrom": 3}], "envFrom": [null], "volumeMounts": [[]]}]}),
         ] {
-            assert!(told(&spec).is_empty(), "{spec}");
+            assert!(uses_of(&spec).is_empty(), "{spec}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reader::{Fields, Invalid, Place};
+use super::reader::{Cursor, Fields, Invalid};
 
 /// More resources than any path has; what flows through a path is followed recursively.
 const RESOURCES: usize = 1000;
@@ -26,7 +26,7 @@ pub(super) struct Declared<'a> {
     pub(super) proves: Vec<&'a str>,
 }
 
-/// How outputs of a resource are traced.
+/// The way in which outputs of a resource are traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traced {
     Declared,
@@ -45,7 +45,7 @@ pub(super) type Values<'a> = BTreeMap<&'a str, &'a Value>;
 pub(super) enum Step<'a> {
     Owner(Values<'a>),
     Applied(Applied<'a>),
-    Seen(Seen<'a>),
+    Seen(Observed<'a>),
 }
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(super) struct Applied<'a> {
 }
 
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct Observed<'a> {
     pub(super) resource: &'a str,
     pub(super) uid: &'a str,
     pub(super) generation: Option<i64>,
@@ -72,26 +72,26 @@ pub(super) struct Seen<'a> {
 
 /// Reads a history, and says where it is not one.
 pub(super) fn read(history: &Value) -> Result<History<'_>, Invalid> {
-    let mut fields = Place::root(history).fields()?;
-    let place = fields.required("resources")?;
-    let resources: Vec<_> = place.items()?;
+    let mut fields = Cursor::root(history).fields()?;
+    let cursor = fields.required("resources")?;
+    let resources: Vec<_> = cursor.items()?;
     if resources.len() > RESOURCES {
-        return Err(place.invalid(format!("at most {RESOURCES} resources can be simulated")));
+        return Err(cursor.invalid(format!("at most {RESOURCES} resources can be simulated")));
     }
     let resources = resources.iter().map(resource).collect::<Result<_, _>>()?;
     let mut history = History {
         resources,
         steps: Vec::new(),
     };
-    for place in fields.required("steps")?.items()? {
-        let step = history.step(&place)?;
+    for cursor in fields.required("steps")?.items()? {
+        let step = history.step(&cursor)?;
         history.steps.push(step);
     }
     Ok(history)
 }
 
-fn resource<'a>(place: &Place<'a>) -> Result<Declared<'a>, Invalid> {
-    let mut fields = place.fields()?;
+fn resource<'a>(cursor: &Cursor<'a>) -> Result<Declared<'a>, Invalid> {
+    let mut fields = cursor.fields()?;
     let name = fields.required("name")?.text()?;
     let inputs = names(fields.optional("inputs"))?;
     let reads = names(fields.optional("reads"))?;
@@ -110,19 +110,19 @@ fn resource<'a>(place: &Place<'a>) -> Result<Declared<'a>, Invalid> {
         .iter()
         .find(|it| declared.inputs.contains(it))
     {
-        return Err(place.invalid(format!("`{read}` is in `inputs` and in `reads`")));
+        return Err(cursor.invalid(format!("`{read}` is in `inputs` and in `reads`")));
     }
     let unknown = declared.proves.iter().find(|it| !declared.takes(it));
-    if let (Some(place), Some(name)) = (proved, unknown) {
+    if let (Some(cursor), Some(name)) = (proved, unknown) {
         let problem = format!("`{name}` is neither in `inputs` nor in `reads`");
-        return Err(place.invalid(problem));
+        return Err(cursor.invalid(problem));
     }
     fields.finish()?;
     Ok(declared)
 }
 
-fn traced(place: &Place<'_>) -> Result<Traced, Invalid> {
-    Ok(match place.text()? {
+fn traced(cursor: &Cursor<'_>) -> Result<Traced, Invalid> {
+    Ok(match cursor.text()? {
         "declared" => Traced::Declared,
         "condition" => Traced::Condition,
         "none" => Traced::None,
@@ -131,7 +131,7 @@ fn traced(place: &Place<'_>) -> Result<Traced, Invalid> {
         "rule" => Traced::Rule,
         other => {
             let known = "declared, condition, none, immutable, applied or rule";
-            return Err(place.invalid(format!("`{other}` is no tracing; {known} is")));
+            return Err(cursor.invalid(format!("`{other}` is no tracing; {known} is")));
         }
     })
 }
@@ -143,8 +143,8 @@ impl<'a> Declared<'a> {
 }
 
 impl<'a> History<'a> {
-    fn step(&self, place: &Place<'a>) -> Result<Step<'a>, Invalid> {
-        let mut fields = place.fields()?;
+    fn step(&self, cursor: &Cursor<'a>) -> Result<Step<'a>, Invalid> {
+        let mut fields = cursor.fields()?;
         let kinds = ["owner", "applied", "seen"];
         let mut kinds = kinds.map(|kind| fields.optional(kind)).into_iter();
         let mut next = || kinds.next().flatten();
@@ -152,28 +152,28 @@ impl<'a> History<'a> {
             (Some(owner), None, None) => Step::Owner(values(&owner)?),
             (None, Some(applied), None) => Step::Applied(self.applied(&applied)?),
             (None, None, Some(seen)) => Step::Seen(self.seen(&seen)?),
-            _ => return Err(place.invalid("a step is one of `owner`, `applied` and `seen`")),
+            _ => return Err(cursor.invalid("a step is one of `owner`, `applied` and `seen`")),
         };
         fields.finish()?;
         Ok(step)
     }
 
-    fn applied(&self, place: &Place<'a>) -> Result<Applied<'a>, Invalid> {
-        let mut fields = place.fields()?;
+    fn applied(&self, cursor: &Cursor<'a>) -> Result<Applied<'a>, Invalid> {
+        let mut fields = cursor.fields()?;
         let declared = self.declared(&mut fields)?;
         let uid = fields.required("uid")?.text()?;
         let generation = number(fields.optional("generation"))?;
         let inputs = fields.optional("inputs");
-        if let Some(place) = &inputs {
-            let stray = place
+        if let Some(cursor) = &inputs {
+            let stray = cursor
                 .entries()?
                 .into_iter()
                 .find(|it| !declared.takes(it.0));
-            if let Some((name, place)) = stray {
+            if let Some((name, cursor)) = stray {
                 let resource = declared.name;
                 let problem =
                     format!("`{resource}` has `{name}` neither in `inputs` nor in `reads`");
-                return Err(place.invalid(problem));
+                return Err(cursor.invalid(problem));
             }
         }
         let applied = Applied {
@@ -187,9 +187,9 @@ impl<'a> History<'a> {
         Ok(applied)
     }
 
-    fn seen(&self, place: &Place<'a>) -> Result<Seen<'a>, Invalid> {
-        let mut fields = place.fields()?;
-        let seen = Seen {
+    fn seen(&self, cursor: &Cursor<'a>) -> Result<Observed<'a>, Invalid> {
+        let mut fields = cursor.fields()?;
+        let seen = Observed {
             resource: self.declared(&mut fields)?.name,
             uid: fields.required("uid")?.text()?,
             generation: number(fields.optional("generation"))?,
@@ -205,41 +205,43 @@ impl<'a> History<'a> {
     }
 
     fn declared(&self, fields: &mut Fields<'a>) -> Result<&Declared<'a>, Invalid> {
-        let place = fields.required("resource")?;
-        let name = place.text()?;
+        let cursor = fields.required("resource")?;
+        let name = cursor.text()?;
         let declared = self.resources.iter().find(|it| it.name == name);
-        declared.ok_or_else(|| place.invalid(format!("`{name}` is not in `resources`")))
+        declared.ok_or_else(|| cursor.invalid(format!("`{name}` is not in `resources`")))
     }
 }
 
-fn names(place: Option<Place<'_>>) -> Result<Vec<&str>, Invalid> {
-    match place {
-        Some(place) if !place.value.is_null() => place.items()?.iter().map(Place::text).collect(),
+fn names(cursor: Option<Cursor<'_>>) -> Result<Vec<&str>, Invalid> {
+    match cursor {
+        Some(cursor) if !cursor.value.is_null() => {
+            cursor.items()?.iter().map(Cursor::text).collect()
+        }
         _ => Ok(Vec::new()),
     }
 }
 
-fn number(place: Option<Place<'_>>) -> Result<Option<i64>, Invalid> {
-    place.map_or(Ok(None), |place| place.number())
+fn number(cursor: Option<Cursor<'_>>) -> Result<Option<i64>, Invalid> {
+    cursor.map_or(Ok(None), |cursor| cursor.number())
 }
 
-fn truth(place: Option<Place<'_>>) -> Result<Option<bool>, Invalid> {
-    place.map_or(Ok(None), |place| place.truth())
+fn truth(cursor: Option<Cursor<'_>>) -> Result<Option<bool>, Invalid> {
+    cursor.map_or(Ok(None), |cursor| cursor.truth())
 }
 
-fn values<'a>(place: &Place<'a>) -> Result<Values<'a>, Invalid> {
-    let entries = place.entries()?.into_iter();
-    Ok(entries.map(|(name, place)| (name, place.value)).collect())
+fn values<'a>(cursor: &Cursor<'a>) -> Result<Values<'a>, Invalid> {
+    let entries = cursor.entries()?.into_iter();
+    Ok(entries.map(|(name, cursor)| (name, cursor.value)).collect())
 }
 
-fn output<'a>(place: Option<Place<'a>>) -> Result<Option<(&'a str, &'a Value)>, Invalid> {
-    let Some(place) = place.filter(|place| !place.value.is_null()) else {
+fn output<'a>(cursor: Option<Cursor<'a>>) -> Result<Option<(&'a str, &'a Value)>, Invalid> {
+    let Some(cursor) = cursor.filter(|cursor| !cursor.value.is_null()) else {
         return Ok(None);
     };
-    let mut entries = place.entries()?.into_iter();
-    let output = entries.next().map(|(name, place)| (name, place.value));
+    let mut entries = cursor.entries()?.into_iter();
+    let output = entries.next().map(|(name, cursor)| (name, cursor.value));
     if entries.next().is_some() {
-        return Err(place.invalid("a resource has at most one output"));
+        return Err(cursor.invalid("a resource has at most one output"));
     }
     Ok(output)
 }

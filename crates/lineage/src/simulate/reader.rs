@@ -4,17 +4,17 @@ use serde_json::{Map, Value};
 
 /// A history that can't be simulated.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{place}: {problem}")]
+#[error("{path}: {problem}")]
 pub struct Invalid {
-    /// Where, such as `steps[3].seen.generation`.
-    pub place: String,
-    /// What is wrong there, and what would be right.
+    /// The path, such as `steps[3].seen.generation`.
+    pub path: String,
+    /// The complaint, and what would be right.
     pub problem: String,
 }
 
 /// A value and where it is.
 #[derive(Clone)]
-pub(super) struct Place<'a> {
+pub(super) struct Cursor<'a> {
     pub(super) value: &'a Value,
     path: String,
 }
@@ -26,7 +26,7 @@ pub(super) struct Fields<'a> {
     taken: Vec<&'static str>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Cursor<'a> {
     pub(super) fn root(value: &'a Value) -> Self {
         let path = "history".to_owned();
         Self { value, path }
@@ -34,7 +34,7 @@ impl<'a> Place<'a> {
 
     pub(super) fn invalid(&self, problem: impl Into<String>) -> Invalid {
         Invalid {
-            place: self.path.clone(),
+            path: self.path.clone(),
             problem: problem.into(),
         }
     }
@@ -112,19 +112,19 @@ impl<'a> Place<'a> {
 
 impl<'a> Fields<'a> {
     /// Takes a field that has to be there.
-    pub(super) fn required(&mut self, name: &'static str) -> Result<Place<'a>, Invalid> {
+    pub(super) fn required(&mut self, name: &'static str) -> Result<Cursor<'a>, Invalid> {
         self.optional(name).ok_or_else(|| Invalid {
-            place: self.path.clone(),
+            path: self.path.clone(),
             problem: format!("the field `{name}` is missing"),
         })
     }
 
     /// Takes a field that may be missing.
-    pub(super) fn optional(&mut self, name: &'static str) -> Option<Place<'a>> {
+    pub(super) fn optional(&mut self, name: &'static str) -> Option<Cursor<'a>> {
         self.taken.push(name);
         let value = self.fields.get(name)?;
         let path = child(&self.path, name);
-        Some(Place { value, path })
+        Some(Cursor { value, path })
     }
 
     /// Refuses what was not taken.
@@ -133,7 +133,7 @@ impl<'a> Fields<'a> {
         match self.fields.keys().find(unknown) {
             None => Ok(()),
             Some(name) => Err(Invalid {
-                place: child(&self.path, name),
+                path: child(&self.path, name),
                 problem: format!("no such field; there are {}", self.taken.join(", ")),
             }),
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::history::{Applied, Declared, History, Seen, Step, Traced, Values};
-use super::{From, Input, Invalid, Output, Report};
+use super::history::{Applied, Declared, History, Observed, Step, Traced, Values};
+use super::{DirectInput, Input, Invalid, Output, Report};
 use crate::artifact::{Artifact, ArtifactId, Kind};
 use crate::chain::{Chain, Resource};
 use crate::origin::Origin;
@@ -35,7 +35,7 @@ pub(super) fn run<'a>(history: &'a History<'a>) -> Result<Run<'a>, Invalid> {
     });
     let resources = resources.collect();
     let chain = Chain::new(resources).map_err(|problem: chain::Error| Invalid {
-        place: "resources".to_owned(),
+        path: "resources".to_owned(),
         problem: problem.to_string(),
     })?;
     let mut run = Run {
@@ -86,6 +86,7 @@ impl Declared<'_> {
                 rules: self.rules(),
             },
             emits,
+            makes: None,
         }
     }
 
@@ -152,7 +153,7 @@ impl<'a> Run<'a> {
         known.expect("steps name declared resources");
     }
 
-    fn seen(&mut self, seen: &Seen<'a>, time: Timestamp) {
+    fn seen(&mut self, seen: &Observed<'a>, time: Timestamp) {
         let declared = self.declared(seen.resource);
         let output = seen.output.map(|(name, value)| {
             let artifact = made(Some(name), value);
@@ -199,7 +200,7 @@ impl<'a> Run<'a> {
         let output = made.output.as_ref()?;
         let mut from: Vec<_> = made.from.iter().collect();
         from.sort_by_key(|(origin, _)| origin.name());
-        let from = from.into_iter().map(|(origin, edge)| From {
+        let from = from.into_iter().map(|(origin, edge)| DirectInput {
             name: origin.name().to_owned(),
             value: self.value(&edge.artifact),
             evidence: edge.evidence,

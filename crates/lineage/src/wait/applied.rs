@@ -10,11 +10,11 @@ use serde_json::Value as Json;
 use super::Options;
 use super::asked::{Asked, Value};
 use super::judging::Judging;
-use super::verdict::{Position, Verdict};
-use super::wish::{Wanted, Wish, Written};
+use super::verdict::{Progress, Verdict};
+use super::wait_for::{WaitFor, Wanted, Written};
 use crate::artifact::{Artifact, Kind};
 use crate::origin::Origin;
-use crate::track::Track;
+use crate::owner_lineage::OwnerLineage;
 
 /// The longest value that is written as it is, in bytes; a longer one is written as it is shown.
 const MAX_WRITTEN_BYTES: usize = 1024;
@@ -30,7 +30,7 @@ pub struct Setting {
     value: String,
 }
 
-/// What is no setting.
+/// A text is no setting.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{0}` is no value that was applied: write param:NAME=JSON or field:PATH=JSON")]
 pub struct NotASetting(String);
@@ -41,7 +41,7 @@ pub struct Applied {
     set: Vec<Setting>,
     /// The names of inputs that the owner no longer says.
     removed: Vec<String>,
-    /// What inputs that were removed are since then, as far as somebody has looked.
+    /// Inputs that were removed, as they are since then, as far as somebody has looked.
     after: BTreeMap<String, Artifact>,
 }
 
@@ -58,8 +58,8 @@ impl Setting {
         Self { input, value }
     }
 
-    fn wish(&self) -> Wish {
-        wish(&self.input, self.value.clone())
+    fn wait_for(&self) -> WaitFor {
+        wait_for(&self.input, self.value.clone())
     }
 
     /// Returns what it means for an input of the owner, if it means something for that.
@@ -76,7 +76,7 @@ impl Setting {
         let part = below(&self.input, input)?;
         let json = json?;
         let part = part.replace('[', ".").replace(']', "");
-        let found = super::wish::find(&json, part.trim_start_matches('.'));
+        let found = super::wait_for::find(&json, part.trim_start_matches('.'));
         Some(Wanted::Exactly(artifact(
             input,
             found.unwrap_or(&Json::Null),
@@ -95,45 +95,45 @@ impl Applied {
     }
 
     /// Returns what is waited for, as it would be asked.
-    pub(super) fn wishes(&self) -> Vec<Wish> {
-        self.set.iter().map(Setting::wish).collect()
+    pub(super) fn awaited(&self) -> Vec<WaitFor> {
+        self.set.iter().map(Setting::wait_for).collect()
     }
 
     /// Tells whether something was removed of which nobody knows what it was right after that.
-    pub(super) fn is_unsure(&self, track: &Track, since: Option<i64>) -> bool {
-        let is_later = since.is_some_and(|since| track.generation > since);
+    pub(super) fn is_unsure(&self, lineage: &OwnerLineage, since: Option<i64>) -> bool {
+        let is_later = since.is_some_and(|since| lineage.generation > since);
         is_later && !self.removed.is_empty() && self.after.is_empty()
     }
 
-    /// Looks at what is known now.
-    pub(super) fn look(&mut self, track: &Track, options: Options) -> Verdict {
-        self.note_removed(track);
+    /// Judges what is waited for by what is known now.
+    pub(super) fn judge(&mut self, lineage: &OwnerLineage, options: Options) -> Verdict {
+        self.note_removed(lineage);
         let judging = Judging {
-            track,
+            lineage,
             options,
             // It was applied, so it was there.
             was_carried: true,
         };
         let set = self.set.iter().filter_map(|setting| {
-            let values = self.values(setting, track)?;
-            Some(judging.judge(&setting.wish(), &values))
+            let values = self.values(setting, lineage)?;
+            Some(judging.judge(&setting.wait_for(), &values))
         });
         let removed = self.removed.iter();
         let removed = removed.map(|name| self.look_at_removed(name, judging));
         let all = set.chain(removed).reduce(Verdict::and);
-        let finals = judging.judge(&Wish::Current, &Asked::All(Vec::new()));
+        let finals = judging.judge(&WaitFor::Current, &Asked::All(Vec::new()));
         all.map_or(finals.clone(), |all| all.and(finals))
     }
 
     /// Returns what people should know about values that are not waited for.
-    pub(super) fn notes(&self, track: &Track) -> Vec<String> {
+    pub(super) fn notes(&self, lineage: &OwnerLineage) -> Vec<String> {
         let idle = self
             .set
             .iter()
-            .filter(|it| self.values(it, track).is_none());
+            .filter(|it| self.values(it, lineage).is_none());
         let note = |setting: &Setting| {
             let Setting { input, .. } = setting;
-            match fixed(input, track) {
+            match fixed(input, lineage) {
                 Some(value) => format!(
                     "the blueprint fixes {input} to `{value}`: what was applied is not waited for"
                 ),
@@ -144,14 +144,14 @@ impl Applied {
     }
 
     /// Returns what a setting means on a path; nothing if nothing reads it.
-    fn values(&self, setting: &Setting, track: &Track) -> Option<Asked> {
-        if track.state.chain().resources().is_empty() {
+    fn values(&self, setting: &Setting, lineage: &OwnerLineage) -> Option<Asked> {
+        if lineage.state.chain().resources().is_empty() {
             return Some(Asked::Later("no path has been chosen yet".into()));
         }
-        if fixed(&setting.input, track).is_some() {
+        if fixed(&setting.input, lineage).is_some() {
             return None;
         }
-        let values: Vec<_> = read(track)
+        let values: Vec<_> = read(lineage)
             .filter_map(|(name, _)| {
                 Some(Value {
                     origin: Origin::owner(name),
@@ -163,13 +163,13 @@ impl Applied {
     }
 
     /// Takes note of what inputs are that were removed, the first time that somebody looked since.
-    fn note_removed(&mut self, track: &Track) {
-        if !self.after.is_empty() || track.state.chain().resources().is_empty() {
+    fn note_removed(&mut self, lineage: &OwnerLineage) {
+        if !self.after.is_empty() || lineage.state.chain().resources().is_empty() {
             return;
         }
         let is_removed =
             |name: &str| (self.removed.iter()).any(|it| it == name || below(it, name).is_some());
-        let after = track.state.owner().iter();
+        let after = lineage.state.owner().iter();
         let after = after.filter(|(name, _)| is_removed(name));
         self.after = after.map(|(name, it)| (name.clone(), it.clone())).collect();
     }
@@ -177,10 +177,10 @@ impl Applied {
     /// Judges an input that the owner no longer says: where something reads it, it has another value;
     /// else all that was made with it has to be made again.
     fn look_at_removed(&self, removed: &str, judging: Judging<'_>) -> Verdict {
-        let wish = wish(removed, "(removed)".into());
+        let wait_for = wait_for(removed, "(removed)".into());
         let after = self.after.iter();
         let after = after.filter(|(name, _)| *name == removed || below(removed, name).is_some());
-        let read = |name: &str| read(judging.track).any(|(it, _)| it == name);
+        let read = |name: &str| read(judging.lineage).any(|(it, _)| it == name);
         let values: Vec<_> = after
             .filter(|(name, _)| read(name))
             .map(|(name, artifact)| Value {
@@ -189,19 +189,19 @@ impl Applied {
             })
             .collect();
         if !values.is_empty() {
-            return judging.judge(&wish, &Asked::All(values));
+            return judging.judge(&wait_for, &Asked::All(values));
         }
-        if judging.track.state.is_settled() {
+        if judging.lineage.state.is_settled() {
             return Verdict::Holds(Vec::new());
         }
         let missing = "what was made with it is still being replaced";
-        Verdict::Waiting(vec![Position::unknown(&wish, missing.into())])
+        Verdict::Waiting(vec![Progress::unknown(&wait_for, missing.into())])
     }
 }
 
 /// Returns the inputs of the owner that something on the path reads.
-fn read(track: &Track) -> impl Iterator<Item = (&String, &Artifact)> {
-    let state = &track.state;
+fn read(lineage: &OwnerLineage) -> impl Iterator<Item = (&String, &Artifact)> {
+    let state = &lineage.state;
     let read = |name: &String| {
         let mut resources = state.chain().resources().iter();
         resources.any(|it| it.reads.contains(name))
@@ -210,8 +210,8 @@ fn read(track: &Track) -> impl Iterator<Item = (&String, &Artifact)> {
 }
 
 /// Returns the value that the blueprint fixes a param to.
-fn fixed<'t>(input: &str, track: &'t Track) -> Option<&'t String> {
-    track.fixed.get(input.strip_prefix("param:")?)
+fn fixed<'t>(input: &str, lineage: &'t OwnerLineage) -> Option<&'t String> {
+    lineage.fixed.get(input.strip_prefix("param:")?)
 }
 
 /// Returns the rest of the path of a field that is inside of another one.
@@ -229,17 +229,17 @@ fn artifact(input: &str, value: &Json) -> Artifact {
     }
 }
 
-fn wish(input: &str, value: String) -> Wish {
+fn wait_for(input: &str, value: String) -> WaitFor {
     match input.split_once(':') {
-        Some(("param", name)) => Wish::Param {
+        Some(("param", name)) => WaitFor::Param {
             name: name.to_owned(),
             value,
         },
-        Some((_, path)) => Wish::Field {
+        Some((_, path)) => WaitFor::Field {
             path: path.to_owned(),
             value,
         },
-        None => Wish::Field {
+        None => WaitFor::Field {
             path: input.to_owned(),
             value,
         },

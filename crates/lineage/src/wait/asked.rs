@@ -1,12 +1,12 @@
-//! What a wish means on a path: values of origins.
+//! The meaning of a [`WaitFor`] on a path: values of origins.
 
-use super::verdict::Never;
-use super::wish::{Wanted, Wish, Written};
+use super::verdict::Impossible;
+use super::wait_for::{WaitFor, Wanted, Written};
 use crate::artifact::{Artifact, Kind};
 use crate::origin::Origin;
+use crate::owner_lineage::OwnerLineage;
 use crate::revision;
 use crate::state::State;
-use crate::track::Track;
 
 /// A value of an origin that is waited for.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Value {
     pub(super) wanted: Wanted,
 }
 
-/// What a wish means on a path.
+/// The meaning of a [`WaitFor`] on a path.
 #[derive(Debug)]
 pub(super) enum Asked {
     /// All of these.
@@ -25,34 +25,34 @@ pub(super) enum Asked {
     /// Nobody can say yet.
     Later(String),
     /// It can't happen on this path.
-    Never(Never),
+    Impossible(Impossible),
 }
 
 impl Asked {
-    pub(super) fn of(wish: &Wish, track: &Track) -> Self {
-        if track.state.chain().resources().is_empty() {
+    pub(super) fn of(wait_for: &WaitFor, lineage: &OwnerLineage) -> Self {
+        if lineage.state.chain().resources().is_empty() {
             return Self::Later("no path has been chosen yet".into());
         }
-        match wish {
-            Wish::Current => current(&track.state),
-            Wish::Param { name, value } => param(track, name, value),
-            Wish::Field { path, value } => field(&track.state, path, value),
-            Wish::Source(revision) => source(&track.state, revision),
-            Wish::Image(reference) => image(&track.state, reference),
+        match wait_for {
+            WaitFor::Current => current(&lineage.state),
+            WaitFor::Param { name, value } => param(lineage, name, value),
+            WaitFor::Field { path, value } => field(&lineage.state, path, value),
+            WaitFor::Source(revision) => source(&lineage.state, revision),
+            WaitFor::Image(reference) => image(&lineage.state, reference),
         }
     }
 
     pub(super) fn values(&self) -> &[Value] {
         match self {
             Self::All(values) | Self::One(values) => values,
-            Self::Later(_) | Self::Never(_) => &[],
+            Self::Later(_) | Self::Impossible(_) => &[],
         }
     }
 
     /// Tells whether the owner or something on the path carries any of it.
-    pub(super) fn is_carried(&self, track: &Track) -> bool {
+    pub(super) fn is_carried(&self, lineage: &OwnerLineage) -> bool {
         let carried = |it: &Value| {
-            track
+            lineage
                 .state
                 .carries(&it.origin, &|found| it.wanted.is(found))
         };
@@ -76,15 +76,15 @@ fn current(state: &State) -> Asked {
     )
 }
 
-fn param(track: &Track, name: &str, value: &str) -> Asked {
-    if let Some(fixed) = track.fixed.get(name) {
-        return Asked::Never(Never::Fixed {
+fn param(lineage: &OwnerLineage, name: &str, value: &str) -> Asked {
+    if let Some(fixed) = lineage.fixed.get(name) {
+        return Asked::Impossible(Impossible::Fixed {
             param: name.to_owned(),
             value: fixed.clone(),
         });
     }
     let wanted = Wanted::Value(Written::new(value));
-    owned(&track.state, &format!("param:{name}"), wanted)
+    owned(&lineage.state, &format!("param:{name}"), wanted)
 }
 
 /// Finds the field itself, or what was read with it inside.
@@ -117,11 +117,11 @@ fn source(state: &State, revision: &str) -> Asked {
     let wanted = Wanted::Revision(revision.to_owned());
     let fixed = state.owner().get("source");
     let fixed = fixed.filter(|it| it.kind() == Kind::Source);
-    let found_by = state.finders(Kind::Source).into_iter();
+    let found_by = state.entry_points(Kind::Source).into_iter();
     let known = found_by.map(|name| state.newest(&Origin::resource(name)));
     let known: Option<Vec<_>> = fixed.map_or_else(|| known.collect(), |it| Some(vec![it]));
-    if let Some(never) = known.and_then(|known| no_revision(revision, &known)) {
-        return Asked::Never(never);
+    if let Some(impossible) = known.and_then(|known| no_revision(revision, &known)) {
+        return Asked::Impossible(impossible);
     }
     if fixed.is_some() {
         return owned(state, "source", wanted);
@@ -130,12 +130,12 @@ fn source(state: &State, revision: &str) -> Asked {
 }
 
 /// Returns why a text can't name a revision of any source that is there.
-fn no_revision(asked: &str, known: &[&Artifact]) -> Option<Never> {
+fn no_revision(asked: &str, known: &[&Artifact]) -> Option<Impossible> {
     let mut known = known.iter().map(|it| it.shown());
     let now = known.clone().next()?.to_owned();
-    let never = known.all(|it| revision::can_never_name(asked, it));
+    let impossible = known.all(|it| revision::can_never_name(asked, it));
     let asked = asked.to_owned();
-    never.then_some(Never::NotARevision { asked, now })
+    impossible.then_some(Impossible::NotARevision { asked, now })
 }
 
 fn image(state: &State, reference: &str) -> Asked {
@@ -153,11 +153,11 @@ fn image(state: &State, reference: &str) -> Asked {
 
 /// Asks whoever finds artifacts of a kind, besides those that the owner gives.
 fn found(state: &State, kind: Kind, wanted: &Wanted, given: Vec<Value>) -> Asked {
-    let finders = state.finders(kind).into_iter().map(|name| Value {
+    let entry_points = state.entry_points(kind).into_iter().map(|name| Value {
         origin: Origin::resource(name),
         wanted: wanted.clone(),
     });
-    let values: Vec<_> = given.into_iter().chain(finders).collect();
+    let values: Vec<_> = given.into_iter().chain(entry_points).collect();
     if !values.is_empty() {
         return Asked::One(values);
     }
@@ -168,7 +168,7 @@ fn found(state: &State, kind: Kind, wanted: &Wanted, given: Vec<Value>) -> Asked
     };
     if state.is_settled() {
         let what = what.to_owned();
-        return Asked::Never(Never::NotOnPath { what });
+        return Asked::Impossible(Impossible::NotOnPath { what });
     }
     Asked::Later(format!(
         "nothing on the path has found or made a {what} yet"

@@ -2,62 +2,65 @@
 
 use serde_json::Value;
 
-use super::Wish;
-use super::verdict::Never;
-use super::wish::NotAWish;
+use super::WaitFor;
+use super::verdict::Impossible;
+use super::wait_for::ParseWaitForError;
 use crate::artifact::Kind;
 use crate::revision;
 use crate::state::State;
 
-/// Checks that no two wishes name different values of one param or field.
+/// Checks that no two things that are waited for name different values of one param or field.
 ///
 /// # Errors
 /// If two do: no path can make both true.
-pub fn check(wishes: &[Wish]) -> Result<(), NotAWish> {
-    let contradict = |one: &Wish, other: &Wish| match (one, other) {
+pub fn check(awaited: &[WaitFor]) -> Result<(), ParseWaitForError> {
+    let contradict = |one: &WaitFor, other: &WaitFor| match (one, other) {
         (
-            Wish::Param { name, value },
-            Wish::Param {
+            WaitFor::Param { name, value },
+            WaitFor::Param {
                 name: same,
                 value: other,
             },
         )
         | (
-            Wish::Field { path: name, value },
-            Wish::Field {
+            WaitFor::Field { path: name, value },
+            WaitFor::Field {
                 path: same,
                 value: other,
             },
         ) => name == same && !can_be_one_value(value, other),
         _ => false,
     };
-    match find(wishes, contradict) {
-        Some((one, other)) => Err(NotAWish::Contradiction(one, other)),
+    match find(awaited, contradict) {
+        Some((one, other)) => Err(ParseWaitForError::Contradiction(one, other)),
         None => Ok(()),
     }
 }
 
-/// Returns why wishes can't all be true on the path of an owner: they name different revisions, and
+/// Returns why what is waited for can't all be true on the path of an owner: they name different revisions, and
 /// there is one source.
-pub(super) fn on_path(wishes: &[Wish], state: &State) -> Option<Never> {
+pub(super) fn on_path(awaited: &[WaitFor], state: &State) -> Option<Impossible> {
     let fixed = state.owner().get("source");
-    let sources = state.finders(Kind::Source).len() + usize::from(fixed.is_some());
+    let sources = state.entry_points(Kind::Source).len() + usize::from(fixed.is_some());
     if sources != 1 {
         return None;
     }
-    let contradict = |one: &Wish, other: &Wish| match (one, other) {
-        (Wish::Source(one), Wish::Source(other)) => {
+    let contradict = |one: &WaitFor, other: &WaitFor| match (one, other) {
+        (WaitFor::Source(one), WaitFor::Source(other)) => {
             !revision::matches(one, other) && !revision::matches(other, one)
         }
         _ => false,
     };
-    let (one, other) = find(wishes, contradict)?;
-    Some(Never::Contradiction { one, other })
+    let (one, other) = find(awaited, contradict)?;
+    Some(Impossible::Contradiction { one, other })
 }
 
-fn find(wishes: &[Wish], contradict: impl Fn(&Wish, &Wish) -> bool) -> Option<(String, String)> {
-    let mut pairs = wishes.iter().enumerate().flat_map(|(index, one)| {
-        let others = wishes[index + 1..].iter();
+fn find(
+    awaited: &[WaitFor],
+    contradict: impl Fn(&WaitFor, &WaitFor) -> bool,
+) -> Option<(String, String)> {
+    let mut pairs = awaited.iter().enumerate().flat_map(|(index, one)| {
+        let others = awaited[index + 1..].iter();
         others.map(move |other| (one, other))
     });
     let (one, other) = pairs.find(|(one, other)| contradict(one, other))?;
@@ -80,8 +83,8 @@ mod tests {
     use super::*;
 
     fn checked(texts: &[&str]) -> Result<(), String> {
-        let wishes: Vec<Wish> = texts.iter().map(|it| it.parse().expect(it)).collect();
-        check(&wishes).map_err(|error| error.to_string())
+        let awaited: Vec<WaitFor> = texts.iter().map(|it| it.parse().expect(it)).collect();
+        check(&awaited).map_err(|error| error.to_string())
     }
 
     #[test]

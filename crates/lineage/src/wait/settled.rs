@@ -6,8 +6,8 @@ use crate::artifact::Artifact;
 use crate::chain::Resource;
 use crate::clauses::{Clause, Clauses};
 use crate::evidence::{Evidence, Judge};
-use crate::memory::Memory;
 use crate::origin::Origin;
+use crate::resource_history::ResourceHistory;
 use crate::snapshot::{Health, Snapshot};
 use crate::stamp::{Applied, Record};
 use crate::state::State;
@@ -34,8 +34,8 @@ impl State {
     /// Returns why the object of a resource says of its last apply that it will get no further.
     pub(crate) fn failure_of(&self, resource: &str) -> Option<&str> {
         let declared = self.chain().get(resource)?;
-        let memory = self.recollect(resource)?;
-        let (seen, applied) = memory.seen_since().zip(memory.last_apply())?;
+        let history = self.history_of(resource)?;
+        let (seen, applied) = history.seen_since().zip(history.last_apply())?;
         let clauses = self.clauses();
         let observed = has_observed(&declared.tracing, seen);
         let told = clauses.holds(Clause::Shown, shows(seen, applied))
@@ -61,22 +61,24 @@ impl State {
                 at_work |= !self.has_settled(producer) && !stuck(&producer.name);
             }
         }
-        let applied = self.recollect(&resource.name).and_then(Memory::last_apply);
+        let applied = self
+            .history_of(&resource.name)
+            .and_then(ResourceHistory::last_apply);
         at_work || applied.is_none_or(|it| !self.is_up_to_date(resource, it))
     }
 
     fn has_settled(&self, resource: &Resource) -> bool {
-        let Some(memory) = self.recollect(&resource.name) else {
+        let Some(history) = self.history_of(&resource.name) else {
             return false;
         };
-        let Some(applied) = memory.last_apply() else {
+        let Some(applied) = history.last_apply() else {
             return false;
         };
         let passed_through = applied.uid.is_empty();
         let clauses = self.clauses();
         clauses.holds(Clause::UpToDate, self.is_up_to_date(resource, applied))
-            && memory.current().is_some()
-            && (passed_through || is_done(&resource.tracing, memory, applied, clauses))
+            && history.current().is_some()
+            && (passed_through || is_done(&resource.tracing, history, applied, clauses))
     }
 
     fn is_up_to_date(&self, resource: &Resource, applied: &Record) -> bool {
@@ -100,26 +102,31 @@ impl State {
     }
 }
 
-fn is_done(tracing: &Tracing, memory: &Memory, applied: &Record, clauses: Clauses) -> bool {
+fn is_done(
+    tracing: &Tracing,
+    history: &ResourceHistory,
+    applied: &Record,
+    clauses: Clauses,
+) -> bool {
     let seen = if clauses.is_dropped(Clause::SeenSince) {
-        memory.last_seen()
+        history.last_seen()
     } else {
-        memory.seen_since()
+        history.seen_since()
     };
     let Some(seen) = seen else {
         return false;
     };
     let holds = |clause, condition| clauses.holds(clause, condition);
-    let misses = memory.emits() && seen.output.is_none();
+    let misses = history.emits() && seen.output.is_none();
     let rules = tracing.rules.iter().all(|rule| seen.matches(rule));
     holds(Clause::Shown, shows(seen, applied))
-        && holds(Clause::Believed, says_done(tracing, memory, seen, applied))
+        && holds(Clause::Believed, says_done(tracing, history, seen, applied))
         && holds(Clause::Untouched, is_untouched(seen, applied))
         && holds(Clause::Emitted, !misses)
         && holds(Clause::Matched, rules)
         && holds(Clause::Well, seen.health.is_good())
         && holds(Clause::Reported, has_observed(tracing, seen))
-        && !hands_on_late(memory, applied)
+        && !hands_on_late(history, applied)
 }
 
 /// Tells whether a snapshot shows what was applied last. A generation that somebody else made, or
@@ -148,7 +155,12 @@ fn is_untouched(seen: &Snapshot, applied: &Record) -> bool {
 /// what would be proof, or it shows something that it did not show before the apply.
 ///
 /// A generation that may not be believed for proof may have been noted before the work began.
-fn says_done(tracing: &Tracing, memory: &Memory, seen: &Snapshot, applied: &Record) -> bool {
+fn says_done(
+    tracing: &Tracing,
+    history: &ResourceHistory,
+    seen: &Snapshot,
+    applied: &Record,
+) -> bool {
     let judge = Judge {
         tracing,
         records: &[],
@@ -157,7 +169,7 @@ fn says_done(tracing: &Tracing, memory: &Memory, seen: &Snapshot, applied: &Reco
     };
     let matched = !tracing.rules.is_empty() && tracing.rules.iter().all(|it| seen.matches(it));
     let needs_no_word = tracing.immutable || applied.applied != Applied::Elsewhere;
-    needs_no_word || matched || judge.is_observed(seen) || memory.is_of_last_apply()
+    needs_no_word || matched || judge.is_observed(seen) || history.is_of_last_apply()
 }
 
 /// Tells whether the object observed its generation, as far as it says so.
@@ -167,8 +179,8 @@ fn has_observed(tracing: &Tracing, seen: &Snapshot) -> bool {
 }
 
 /// Tells whether a resource that hands an input on has not done so with the last one yet.
-fn hands_on_late(memory: &Memory, applied: &Record) -> bool {
-    memory.current().is_some_and(|made| {
+fn hands_on_late(history: &ResourceHistory, applied: &Record) -> bool {
+    history.current().is_some_and(|made| {
         let mut handed_on = made
             .from
             .iter()

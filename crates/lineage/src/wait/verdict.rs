@@ -5,29 +5,30 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::wish::Wish;
+use super::wait_for::WaitFor;
 use crate::revision::MIN_DIGITS;
 
-/// What can be said of wishes in one state.
+/// The answer to a wait in one state.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// All of them are true in this state.
-    Holds(Vec<Position>),
+    Holds(Vec<Progress>),
     /// Some are not true yet.
-    Waiting(Vec<Position>),
+    Waiting(Vec<Progress>),
     /// One of them can't become true any more.
-    Never(Never),
+    Impossible(Impossible),
     /// All has settled, and only proof is missing.
-    Unproven(Vec<Mend>),
+    Unproven(Vec<MissingProof>),
 }
 
-/// Where something that is waited for is.
+/// The progress of something that is waited for.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Position {
-    /// What is waited for, as it was asked.
-    pub wish: String,
+pub struct Progress {
+    /// The thing that is waited for, as it was asked.
+    #[serde(rename = "for")]
+    pub wait_for: String,
     /// The name of the owner's input, or of the resource, whose value it is; empty while nobody can
     /// say.
     pub input: String,
@@ -35,14 +36,17 @@ pub struct Position {
     pub value: String,
     /// The resources that make what they make from it, producers first.
     pub reached: Vec<String>,
-    /// The step that is at work on it.
+    /// The resource that is at work on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_work: Option<AtWork>,
-    /// Why it has not arrived, or does not run; empty if it is where it is wanted.
+    /// The reasons why it has not arrived, or does not run; empty if it is where it is wanted.
     pub missing: Vec<String>,
+    /// The Deliverables whose rollout is missing, each as `NAMESPACE/NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliverables: Vec<String>,
 }
 
-/// A step that is at work.
+/// A resource that is at work.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtWork {
@@ -53,15 +57,15 @@ pub struct AtWork {
     pub since: Option<Timestamp>,
 }
 
-/// Why something can't happen any more. As text it says what to do next.
+/// The reason why something can't happen any more. As text it says what to do next.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "reason")]
-pub enum Never {
+pub enum Impossible {
     /// Something that was given the value can't go on.
     Failed {
         /// The resource.
         resource: String,
-        /// Why, in the words of what failed.
+        /// The reason, in the words of what failed.
         message: String,
     },
     /// Neither the owner nor any object on the path carries the value.
@@ -80,7 +84,7 @@ pub enum Never {
         /// The revision that is there.
         now: String,
     },
-    /// Two wishes can't both be true, since there is one source.
+    /// Two things that are waited for can't both be true, since there is one source.
     Contradiction {
         /// One of them.
         one: String,
@@ -89,7 +93,7 @@ pub enum Never {
     },
     /// Nothing on the path finds, makes or takes such a thing.
     NotOnPath {
-        /// What it is.
+        /// A word for it.
         what: String,
     },
     /// Nothing selected reads the input.
@@ -111,13 +115,16 @@ pub enum Never {
 /// A template that does not say enough.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Mend {
+pub struct MissingProof {
     /// The resource.
     pub resource: String,
     /// Kind and name of its template.
     pub template: String,
-    /// What is not proven, and how to mend it.
+    /// The edge that is not proven, and what to add to the template.
     pub why: String,
+    /// Whether it counts for those who accept what is only assumed.
+    #[serde(default)]
+    pub assumed: bool,
 }
 
 impl Verdict {
@@ -126,18 +133,20 @@ impl Verdict {
         match self {
             Self::Holds(_) => Some(0),
             Self::Waiting(_) => None,
-            Self::Never(_) => Some(1),
+            Self::Impossible(_) => Some(1),
             Self::Unproven(_) => Some(3),
         }
     }
 
-    /// Returns what can be said of two groups of wishes together.
+    /// Returns what can be said of two groups of what is waited for together.
     ///
-    /// What can't happen ends the waiting; what still can keeps it from ending for want of proof.
+    /// Joins two verdicts: what can't happen ends the waiting; what still can keeps it from ending for want of proof.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Never(never), _) | (_, Self::Never(never)) => Self::Never(never),
+            (Self::Impossible(impossible), _) | (_, Self::Impossible(impossible)) => {
+                Self::Impossible(impossible)
+            }
             (Self::Waiting(mut all), Self::Waiting(more) | Self::Holds(more)) => {
                 all.extend(more);
                 Self::Waiting(all)
@@ -166,21 +175,22 @@ impl Verdict {
     }
 }
 
-impl Position {
-    /// Says of a wish that nobody can say yet where it is.
-    pub(super) fn unknown(wish: &Wish, missing: String) -> Self {
+impl Progress {
+    /// Says of something that is waited for that nobody can say yet where it is.
+    pub(super) fn unknown(wait_for: &WaitFor, missing: String) -> Self {
         Self {
-            wish: wish.to_string(),
+            wait_for: wait_for.to_string(),
             input: String::new(),
             value: String::new(),
             reached: Vec::new(),
             at_work: None,
             missing: vec![missing],
+            deliverables: Vec::new(),
         }
     }
 }
 
-impl fmt::Display for Never {
+impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed { resource, message } => {
@@ -243,12 +253,13 @@ impl fmt::Display for Never {
     }
 }
 
-impl fmt::Display for Mend {
+impl fmt::Display for MissingProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             resource,
             template,
             why,
+            ..
         } = self;
         write!(f, "resource `{resource}` ({template}): {why}")
     }

@@ -1,9 +1,9 @@
-//! How a value gets from an origin to the resources it flows into.
+//! The way of a value from an origin to the resources it flows into.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::wish::Wanted;
+use super::wait_for::Wanted;
 use crate::artifact::Artifact;
 use crate::back::Output;
 use crate::chain::Resource;
@@ -17,7 +17,7 @@ pub(super) struct Way<'a> {
     origin: &'a Origin,
     wanted: &'a Wanted,
     reached: BTreeSet<&'a str>,
-    /// What is known of outputs: whether they are made of the value.
+    /// Outputs that were looked at, and whether they are made of the value.
     known: RefCell<BTreeMap<Output, bool>>,
 }
 
@@ -47,27 +47,27 @@ impl<'a> Way<'a> {
     /// Tells whether a resource was given something else on the way since it made what it makes now,
     /// and has not got to its last apply.
     pub(super) fn is_pending(&self, resource: &Resource) -> bool {
-        let memory = self.state.recollect(&resource.name);
+        let history = self.state.history_of(&resource.name);
         let made = self.state.current(&resource.name);
-        memory.zip(made).is_some_and(|(memory, made)| {
+        history.zip(made).is_some_and(|(history, made)| {
             let mut inputs = made.from.keys().filter(|it| self.is_on_way(it));
-            inputs.any(|it| memory.has_moved_on(it, resource.tracing.immutable))
+            inputs.any(|it| history.has_moved_on(it, resource.tracing.immutable))
         })
     }
 
     /// Tells whether a resource was given the value: its object holds it, or would if it could be
     /// applied.
     pub(super) fn is_given_to(&self, resource: &Resource) -> bool {
-        let memory = self.state.recollect(&resource.name);
-        let applied = memory.and_then(|it| it.applied_last());
+        let history = self.state.history_of(&resource.name);
+        let applied = history.and_then(|it| it.applied_last());
         let applied = applied.is_some_and(|inputs| self.all(inputs.iter()));
         applied || self.is_offered_to(resource)
     }
 
     /// Tells whether the object of a resource was last applied with the value.
     pub(super) fn is_applied_to(&self, resource: &Resource) -> bool {
-        let memory = self.state.recollect(&resource.name);
-        let applied = memory.and_then(|it| it.applied_last());
+        let history = self.state.history_of(&resource.name);
+        let applied = history.and_then(|it| it.applied_last());
         applied.is_some_and(|inputs| self.all(inputs.iter()))
     }
 

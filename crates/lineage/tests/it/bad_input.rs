@@ -1,4 +1,4 @@
-//! What is wrong with a history is said, with its place; and nothing panics.
+//! Errors in a history, said with their position; and nothing panics.
 
 use pathline_lineage::simulate::simulate;
 use pathline_testkit::cases;

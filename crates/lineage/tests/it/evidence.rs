@@ -1,4 +1,4 @@
-//! What proves an edge, clause by clause.
+//! The proof of an edge, clause by clause.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Paths that are longer than any stack is deep.
 
-use pathline_lineage::wait::{Options, Verdict, Wish, judge};
-use pathline_lineage::{Artifact, Chain, MadeOf, Origin, State, Track};
+use pathline_lineage::wait::{Options, Verdict, WaitFor, judge};
+use pathline_lineage::{Artifact, Chain, MadeOf, Origin, OwnerLineage, State};
 use serde_json::json;
 
 use crate::paths::{done, resource, stamp};
@@ -55,12 +55,12 @@ fn hole_1_long_path_is_followed_on_a_small_stack() {
             deepest < Some(64),
             "JSON of {deepest:?} levels can't be read"
         );
-        let track = Track {
+        let lineage = OwnerLineage {
             state,
-            ..Track::default()
+            ..OwnerLineage::default()
         };
-        let wish: Wish = "param:debug=on".parse().expect("a wish");
-        let verdict = judge(&track, &[wish], Options::default());
+        let wait_for: WaitFor = "param:debug=on".parse().expect("it can be waited for");
+        let verdict = judge(&lineage, &[wait_for], Options::default());
         assert!(matches!(verdict, Verdict::Holds(_)), "{verdict:?}");
     };
     let small = std::thread::Builder::new().stack_size(STACK);

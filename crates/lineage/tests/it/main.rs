@@ -7,7 +7,10 @@
 mod arrival;
 mod bad_input;
 mod evidence;
+mod in_metadata;
 mod long_paths;
+mod model;
+mod owner_lineage;
 mod paths;
 mod rollout;
 mod rollout_properties;
@@ -16,6 +19,6 @@ mod running;
 mod seed;
 mod story;
 mod support;
-mod track;
 mod wait;
+mod wait_confirmation;
 mod wait_settled;

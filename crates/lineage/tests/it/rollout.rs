@@ -1,4 +1,4 @@
-//! Last miles, by kind.
+//! Rollouts, by kind.
 
 mod config_histories;
 mod configs;
@@ -26,7 +26,7 @@ pub(crate) fn pod(name: &str, controller: &str, status: Value) -> Value {
     })
 }
 
-/// What a pod says that runs an image.
+/// Returns the status of a pod that runs an image.
 pub(crate) fn ready(image_id: &str) -> Value {
     json!({
         "phase": "Running",

@@ -1,4 +1,4 @@
-//! Last miles, whatever the order in which things are seen, and however many pods there are.
+//! Rollouts, whatever the order in which things are seen, and however many pods there are.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::rollout::{complete, deployment, pod, ready, replica_set};
 
-/// What happens to a pod.
+/// An event of a pod.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Pending,

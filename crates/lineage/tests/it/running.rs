@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use pathline_lineage::chain::{Chain, Resource};
-use pathline_lineage::running::{Place, Revision, Running, Sight};
+use pathline_lineage::running::{Level, Revision, Running, Sight};
 use pathline_lineage::{
-    Applied, Artifact, Inputs, InputsId, Kind, Origin, Rollout, Stage, Stamp, State, Template,
-    Track,
+    Applied, Artifact, Inputs, InputsId, Kind, Origin, OwnerLineage, Rollout, Stage, Stamp, State,
+    Template,
 };
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn id(image: &str) -> Option<InputsId> {
 }
 
 /// A deployer that was applied with one image after the other, each a generation.
-fn deployed(images: &[&str], stage: Stage) -> Track {
+fn deployed(images: &[&str], stage: Stage) -> OwnerLineage {
     let names = |names: &[&str]| {
         names
             .iter()
@@ -62,10 +62,10 @@ fn deployed(images: &[&str], stage: Stage) -> Track {
         stage,
         ..Rollout::default()
     };
-    Track {
+    OwnerLineage {
         state,
         rollouts: BTreeMap::from([("deployer".into(), rollout)]),
-        ..Track::default()
+        ..OwnerLineage::default()
     }
 }
 
@@ -75,18 +75,18 @@ fn progressing() -> Stage {
     }
 }
 
-fn look(track: &Track, newest: &str, generation: i64, place: Place) -> Running {
+fn look(lineage: &OwnerLineage, newest: &str, generation: i64, level: Level) -> Running {
     let sight = Sight {
         uid: "deployment".into(),
         generation: Some(generation),
         inputs_id: id(newest),
-        place,
+        level,
     };
-    track.running(&sight, "workload", 100).expect("it runs")
+    lineage.running(&sight, "workload", 100).expect("it runs")
 }
 
-fn below(image: &str, carried: Option<InputsId>) -> Place {
-    Place::Below {
+fn below(image: &str, carried: Option<InputsId>) -> Level {
+    Level::Below {
         inputs_id: carried,
         is_newest: false,
         images: vec![image.to_owned()],
@@ -108,12 +108,12 @@ fn why(running: &Running) -> &str {
 
 #[test]
 fn pod_of_the_old_revision_keeps_the_old_inputs() {
-    let track = deployed(&["app:1", "app:2"], progressing());
-    let old = look(&track, "app:2", 2, below("app:1", id("app:1")));
+    let lineage = deployed(&["app:1", "app:2"], progressing());
+    let old = look(&lineage, "app:2", 2, below("app:1", id("app:1")));
     assert_eq!(old.revision, Revision::Older);
     assert_eq!(images(&old), ["app:1"]);
     assert_eq!(old.rollout, Some(progressing()));
-    let new = look(&track, "app:2", 2, below("app:2", id("app:2")));
+    let new = look(&lineage, "app:2", 2, below("app:2", id("app:2")));
     assert_eq!(new.revision, Revision::Current);
     assert_eq!(images(&new), ["app:2"]);
     assert_eq!(new.resource, "deployer");
@@ -137,8 +137,8 @@ fn pod_that_carries_nothing_is_known_only_when_all_is_rolled_out() {
 }
 
 /// A pod whose revision carries inputs, and has the template of its stamped object or not.
-fn of_revision(image: &str, carried: Option<InputsId>, is_newest: bool) -> Place {
-    Place::Below {
+fn of_revision(image: &str, carried: Option<InputsId>, is_newest: bool) -> Level {
+    Level::Below {
         inputs_id: carried,
         is_newest,
         images: vec![image.to_owned()],
@@ -147,7 +147,7 @@ fn of_revision(image: &str, carried: Option<InputsId>, is_newest: bool) -> Place
 
 #[test]
 fn pod_with_a_revision_is_known_while_it_is_rolled_out() {
-    let track = deployed(&["app:1", "app:2"], progressing());
+    let lineage = deployed(&["app:1", "app:2"], progressing());
     let (one, two) = (id("app:1"), id("app:2"));
     for (pod, expected) in [
         (of_revision("app:2", None, true), Some(Revision::Current)),
@@ -163,11 +163,11 @@ fn pod_with_a_revision_is_known_while_it_is_rolled_out() {
         (of_revision("evil:1", None, true), None),
     ] {
         let told = format!("{pod:?}");
-        let Place::Below { images: runs, .. } = &pod else {
+        let Level::Below { images: runs, .. } = &pod else {
             panic!("{told}")
         };
         let runs = runs.clone();
-        let found = look(&track, "app:2", 2, pod);
+        let found = look(&lineage, "app:2", 2, pod);
         match expected {
             Some(expected) => {
                 assert_eq!(found.revision, expected, "{told}");
@@ -180,22 +180,22 @@ fn pod_with_a_revision_is_known_while_it_is_rolled_out() {
 
 #[test]
 fn newest_template_proves_nothing_when_somebody_else_wrote_it() {
-    let track = deployed(&["app:1", "app:2"], progressing());
+    let lineage = deployed(&["app:1", "app:2"], progressing());
     let pod = || of_revision("app:2", None, true);
-    let written_by_others = look(&track, "app:2", 3, pod());
+    let written_by_others = look(&lineage, "app:2", 3, pod());
     assert!(why(&written_by_others).contains("is being rolled out"));
-    let applied_since = look(&track, "app:3", 3, pod());
+    let applied_since = look(&lineage, "app:3", 3, pod());
     assert!(why(&applied_since).contains("is being rolled out"));
 }
 
 #[test]
 fn what_was_rolled_back_to_is_current_again() {
-    let track = deployed(&["app:1", "app:2", "app:1"], progressing());
-    let back = look(&track, "app:1", 3, below("app:1", id("app:1")));
+    let lineage = deployed(&["app:1", "app:2", "app:1"], progressing());
+    let back = look(&lineage, "app:1", 3, below("app:1", id("app:1")));
     assert_eq!(back.revision, Revision::Current);
-    let between = look(&track, "app:1", 3, below("app:2", id("app:2")));
+    let between = look(&lineage, "app:1", 3, below("app:2", id("app:2")));
     assert_eq!(between.revision, Revision::Older);
-    let object = look(&track, "app:1", 3, Place::Stamped);
+    let object = look(&lineage, "app:1", 3, Level::Stamped);
     assert_eq!(object.revision, Revision::Current);
 }
 
@@ -209,24 +209,24 @@ fn object_that_was_never_anything_else_needs_no_roll_out() {
 
 #[test]
 fn apply_that_nobody_remembers_and_images_that_do_not_fit_are_not_guessed() {
-    let track = deployed(&["app:1", "app:2"], Stage::Done);
-    let forgotten = look(&track, "app:2", 2, below("app:0", id("app:0")));
+    let lineage = deployed(&["app:1", "app:2"], Stage::Done);
+    let forgotten = look(&lineage, "app:2", 2, below("app:0", id("app:0")));
     assert!(why(&forgotten).contains("no longer remembered"));
-    let foreign = look(&track, "app:2", 2, below("evil:1", id("app:2")));
+    let foreign = look(&lineage, "app:2", 2, below("evil:1", id("app:2")));
     assert!(why(&foreign).contains("somebody else has changed"));
 }
 
 #[test]
 fn stamped_object_is_what_was_applied_and_what_runs_follows() {
-    let track = deployed(&["app:1", "app:2"], progressing());
-    let object = look(&track, "app:2", 2, Place::Stamped);
+    let lineage = deployed(&["app:1", "app:2"], progressing());
+    let object = look(&lineage, "app:2", 2, Level::Stamped);
     assert_eq!(object.revision, Revision::Current);
     assert_eq!(images(&object), ["app:2"]);
-    let process = look(&track, "app:2", 2, Place::Runs);
+    let process = look(&lineage, "app:2", 2, Level::Runs);
     assert!(matches!(process.revision, Revision::Unknown { .. }));
     let stranger = Sight {
         uid: "another".into(),
         ..Sight::default()
     };
-    assert_eq!(track.running(&stranger, "workload", 100), None);
+    assert_eq!(lineage.running(&stranger, "workload", 100), None);
 }

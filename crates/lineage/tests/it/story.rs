@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use pathline_lineage::{Artifact, Chain, Kind, Origin, Rollout, Stage, State, Track};
+use pathline_lineage::{Artifact, Chain, Kind, Origin, OwnerLineage, Rollout, Stage, State};
 use serde_json::json;
 
 use crate::paths::{done, resource, stamp};
 
 /// Takes the story forward one step at a time.
 pub(crate) struct Story {
-    /// What is known.
-    pub(crate) track: Track,
+    /// The state of the lineage.
+    pub(crate) lineage: OwnerLineage,
     generations: BTreeMap<&'static str, i64>,
 }
 
@@ -45,24 +45,29 @@ impl Story {
             resource("config", &[], &["param:debug"]),
             resource("deploy", &["build", "config"], &[]),
         ]);
-        let track = Track {
+        let lineage = OwnerLineage {
             uid: "owner".into(),
             generation: 0,
             state: State::new(chain.expect("a path")),
-            ..Track::default()
+            ..OwnerLineage::default()
         };
         Self {
-            track,
+            lineage,
             generations: BTreeMap::new(),
         }
     }
 
     /// The first source runs, with the debug flag off.
     pub(crate) fn running() -> Self {
+        Self::running_at("1111111")
+    }
+
+    /// A source runs, with the debug flag off.
+    pub(crate) fn running_at(revision: &str) -> Self {
         let mut story = Self::new();
         story.owner("off");
-        story.fetch("1111111");
-        story.build("1111111", "app:1");
+        story.fetch(revision);
+        story.build(revision, "app:1");
         story.config("off", "debug: off");
         story.deploy("app:1", "debug: off");
         story.rollout(Stage::Done);
@@ -71,8 +76,8 @@ impl Story {
 
     /// The owner sets the debug flag.
     pub(crate) fn owner(&mut self, flag: &str) {
-        self.track.generation += 1;
-        self.track.state.own(BTreeMap::from([
+        self.lineage.generation += 1;
+        self.lineage.state.own(BTreeMap::from([
             ("field:url".to_owned(), url()),
             ("param:debug".to_owned(), debug(flag)),
         ]));
@@ -101,7 +106,7 @@ impl Story {
         self.make("deploy", inputs, None);
     }
 
-    /// The last mile is this far, with the newest generation of what was deployed.
+    /// The rollout is this far, with the newest generation of what was deployed.
     pub(crate) fn rollout(&mut self, stage: Stage) {
         let rollout = Rollout {
             uid: "deploy".into(),
@@ -109,8 +114,8 @@ impl Story {
             stage,
             ..Rollout::default()
         };
-        self.track.rollouts.insert("deploy".into(), rollout);
-        self.track.note_live();
+        self.lineage.rollouts.insert("deploy".into(), rollout);
+        self.lineage.note_live();
     }
 
     /// A resource is given inputs; nothing is made yet.
@@ -122,7 +127,7 @@ impl Story {
         let generation = self.generations.entry(name).or_default();
         *generation += 1;
         let stamped = self
-            .track
+            .lineage
             .state
             .stamped(name, stamp(name, *generation, inputs));
         stamped.expect("it is on the path");
@@ -136,8 +141,11 @@ impl Story {
         output: Option<Artifact>,
     ) {
         let generation = self.apply(name, inputs);
-        let seen = self.track.state.seen(name, &done(name, generation, output));
+        let seen = self
+            .lineage
+            .state
+            .seen(name, &done(name, generation, output));
         seen.expect("it is on the path");
-        self.track.note_live();
+        self.lineage.note_live();
     }
 }

@@ -1,6 +1,6 @@
 //! Every answer to those who wait, and every exit code.
 
-use pathline_lineage::wait::{Never, Options, Verdict, Waiter, Wish, judge};
+use pathline_lineage::wait::{Impossible, Options, Verdict, WaitFor, Waiter, judge};
 use pathline_lineage::{Artifact, Health, Live, Origin, Snapshot, Stage};
 use serde_json::json;
 
@@ -17,30 +17,30 @@ const LIVE: Options = Options {
     ..ARRIVED
 };
 
-fn wishes(texts: &[&str]) -> Vec<Wish> {
-    let parse = |text: &&str| text.parse().expect("a wish");
+fn awaited(texts: &[&str]) -> Vec<WaitFor> {
+    let parse = |text: &&str| text.parse().expect("it can be waited for");
     texts.iter().map(parse).collect()
 }
 
 fn ask(story: &Story, texts: &[&str], options: Options) -> Verdict {
-    judge(&story.track, &wishes(texts), options)
+    judge(&story.lineage, &awaited(texts), options)
 }
 
 #[track_caller]
 fn missing(verdict: &Verdict) -> Vec<String> {
-    let Verdict::Waiting(positions) = verdict else {
+    let Verdict::Waiting(progress) = verdict else {
         panic!("{verdict:?} does not wait");
     };
-    positions.iter().flat_map(|it| it.missing.clone()).collect()
+    progress.iter().flat_map(|it| it.missing.clone()).collect()
 }
 
 #[track_caller]
-fn never(verdict: &Verdict) -> (Never, String) {
-    let Verdict::Never(never) = verdict else {
+fn impossible(verdict: &Verdict) -> (Impossible, String) {
+    let Verdict::Impossible(impossible) = verdict else {
         panic!("{verdict:?} may still happen");
     };
     assert_eq!(verdict.exit_code(), Some(1));
-    (never.clone(), never.to_string())
+    (impossible.clone(), impossible.to_string())
 }
 
 #[test]
@@ -64,22 +64,22 @@ fn all_wishes_hold_in_one_state_or_not_at_all() {
 }
 
 #[test]
-fn positions_say_where_each_input_is() {
+fn progress_says_where_each_input_is() {
     let mut story = Story::running();
     story.owner("on");
     story.config("on", "debug: on");
     let waiting = ask(&story, &["param:debug=on"], LIVE);
-    let Verdict::Waiting(positions) = waiting else {
+    let Verdict::Waiting(progress) = waiting else {
         panic!("{waiting:?}");
     };
-    assert_eq!(positions[0].input, "param:debug");
-    assert_eq!(positions[0].value, "on");
-    assert_eq!(positions[0].reached, ["config"]);
+    assert_eq!(progress[0].input, "param:debug");
+    assert_eq!(progress[0].value, "on");
+    assert_eq!(progress[0].reached, ["config"]);
     story.deploy("app:1", "debug: on");
     let waiting = ask(&story, &["param:debug=on"], LIVE);
     assert_eq!(
         missing(&waiting),
-        ["`deploy`: nobody has looked at what runs yet"]
+        ["`deploy`: what runs has not been observed yet"]
     );
     story.rollout(Stage::Progressing {
         why: "1 of 3 pods are new".into(),
@@ -118,8 +118,8 @@ fn crash_of_what_was_waited_for_fails_with_its_reason() {
     story.rollout(Stage::Failed {
         reason: "container app exits with 1: no config".into(),
     });
-    let (reason, text) = never(&ask(&story, &["param:debug=on"], LIVE));
-    assert!(matches!(reason, Never::Failed { resource, .. } if resource == "deploy"));
+    let (reason, text) = impossible(&ask(&story, &["param:debug=on"], LIVE));
+    assert!(matches!(reason, Impossible::Failed { resource, .. } if resource == "deploy"));
     assert!(
         text.contains("no config") && text.contains("wait again"),
         "{text}"
@@ -142,7 +142,7 @@ fn crash_of_what_is_about_to_be_replaced_does_not_fail_the_wait() {
     story.rollout(Stage::Failed {
         reason: "container app exits with 1: no config".into(),
     });
-    never(&ask(&story, &["param:debug=off"], LIVE));
+    impossible(&ask(&story, &["param:debug=off"], LIVE));
     story.fetch("1111111");
     let back = ["source=1111111", "param:debug=off"];
     assert_eq!(ask(&story, &back, LIVE).exit_code(), None);
@@ -159,16 +159,16 @@ fn resource_that_can_not_go_on_fails_the_wait() {
     let mut story = Story::running();
     story.owner("on");
     story
-        .track
+        .lineage
         .failures
         .insert("build".into(), "no builder".into());
     let waiting = ask(&story, &["param:debug=on"], LIVE);
     assert_eq!(waiting.exit_code(), None, "build is not on its way");
     story
-        .track
+        .lineage
         .failures
         .insert("config".into(), "ytt: no such value `debug`".into());
-    let (_, text) = never(&ask(&story, &["param:debug=on"], LIVE));
+    let (_, text) = impossible(&ask(&story, &["param:debug=on"], LIVE));
     assert!(
         text.contains("`config` failed: ytt: no such value"),
         "{text}"
@@ -185,11 +185,11 @@ fn point_1_object_that_is_not_healthy_is_waited_for_until_it_says_that_it_failed
         ..done("build", generation, Some(image("app:1")))
     };
     let see = |story: &mut Story, snapshot: &Snapshot| {
-        let seen = story.track.state.seen("build", snapshot);
+        let seen = story.lineage.state.seen("build", snapshot);
         seen.expect("it is on the path");
     };
     see(&mut story, &unhealthy);
-    let troubles = &mut story.track.troubles;
+    let troubles = &mut story.lineage.troubles;
     troubles.insert("build".into(), "it is being started".into());
     let waiting = ask(&story, &["source=2222222"], ARRIVED);
     assert_eq!(missing(&waiting), ["`build` says: it is being started"]);
@@ -198,8 +198,8 @@ fn point_1_object_that_is_not_healthy_is_waited_for_until_it_says_that_it_failed
         ..unhealthy
     };
     see(&mut story, &failed);
-    let (reason, text) = never(&ask(&story, &["source=2222222"], ARRIVED));
-    assert!(matches!(reason, Never::Failed { resource, .. } if resource == "build"));
+    let (reason, text) = impossible(&ask(&story, &["source=2222222"], ARRIVED));
+    assert!(matches!(reason, Impossible::Failed { resource, .. } if resource == "build"));
     assert!(text.contains("exit code 1"), "{text}");
     // The first source is what runs, whatever became of the second.
     assert_eq!(
@@ -211,14 +211,16 @@ fn point_1_object_that_is_not_healthy_is_waited_for_until_it_says_that_it_failed
 #[test]
 fn owner_without_a_path_waits_and_says_why() {
     let mut story = Story::running();
-    let failures = &mut story.track.failures;
-    failures.insert(String::new(), "no supply chain selects it".into());
+    story.lineage.failure = Some("no supply chain selects it".into());
     assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
     story.owner("on");
     let waiting = missing(&ask(&story, &["param:debug=on"], LIVE));
     let told = "the owner can't go on: no supply chain selects it";
     assert_eq!(waiting.last().map(String::as_str), Some(told));
-    story.track.state.follow(pathline_lineage::Chain::default());
+    story
+        .lineage
+        .state
+        .follow(pathline_lineage::Chain::default());
     let waiting = missing(&ask(&story, &["current"], LIVE));
     assert_eq!(
         waiting,
@@ -237,10 +239,10 @@ fn value_that_was_replaced_is_superseded() {
     story.owner("on");
     assert_eq!(ask(&story, &["param:debug=on"], ARRIVED).exit_code(), None);
     story.owner("off");
-    let (reason, text) = never(&ask(&story, &["param:debug=on"], ARRIVED));
+    let (reason, text) = impossible(&ask(&story, &["param:debug=on"], ARRIVED));
     assert_eq!(
         reason,
-        Never::Superseded {
+        Impossible::Superseded {
             input: "param:debug".into(),
             wanted: "on".into(),
             now: Some("off".into())
@@ -259,7 +261,7 @@ fn what_was_known_before_the_change_says_nothing() {
     let waiting = ask(&story, &["param:debug=on"], options);
     assert_eq!(
         missing(&waiting),
-        ["generation 2 of the owner has not been looked at yet"]
+        ["generation 2 of the owner has not been observed yet"]
     );
     story.owner("on");
     story.config("on", "debug: on");
@@ -273,33 +275,75 @@ fn what_was_known_before_the_change_says_nothing() {
 #[test]
 fn commit_that_no_poll_has_found_yet_is_waited_for() {
     let mut story = Story::running();
-    let mut waiter = Waiter::new(wishes(&["source=2222222"]), LIVE);
+    let mut waiter = Waiter::new(awaited(&["source=2222222"]), LIVE);
     assert_eq!(
-        missing(&waiter.look(&story.track))[0],
-        "nothing has brought 2222222 yet"
+        missing(&waiter.judge(&story.lineage))[0],
+        "`fetch` has `1111111`; 2222222 is still to come, or was replaced"
     );
     story.fetch("2222222");
-    assert_eq!(waiter.look(&story.track).exit_code(), None);
+    assert_eq!(waiter.judge(&story.lineage).exit_code(), None);
     story.fetch("3333333");
-    let (reason, text) = never(&waiter.look(&story.track));
-    assert!(matches!(reason, Never::Superseded { .. }));
+    let (reason, text) = impossible(&waiter.judge(&story.lineage));
+    assert!(matches!(reason, Impossible::Superseded { .. }));
     assert!(text.contains("it is `3333333` now"), "{text}");
+}
+
+#[test]
+fn template_that_is_not_there_is_named() {
+    let mut story = Story::running();
+    story.lineage.failure = Some("did not find the template".into());
+    story.lineage.used.insert("ClusterTemplate/biuld".into(), 0);
+    story.lineage.used.insert("ClusterTemplate/run".into(), 3);
+    let told = missing(&ask(&story, &["source=2222222"], LIVE));
+    let named =
+        "the owner can't go on: did not find the template: there is no ClusterTemplate/biuld";
+    assert_eq!(told[1], named);
+}
+
+#[test]
+fn commit_that_does_not_come_is_missed_with_what_keeps_the_source() {
+    let mut story = Story::running();
+    let trouble = "cannot reach the repository".to_owned();
+    story.lineage.troubles.insert("fetch".into(), trouble);
+    let waiting = ask(&story, &["source=2222222"], LIVE);
+    assert_eq!(
+        missing(&waiting),
+        [
+            "`fetch` has `1111111`; 2222222 is still to come, or was replaced; \
+             `fetch` says: cannot reach the repository"
+        ]
+    );
+}
+
+#[test]
+fn source_that_was_never_found_is_missed_with_what_keeps_it() {
+    let chain = pathline_lineage::Chain::new(vec![crate::paths::resource("fetch", &[], &[])]);
+    let mut story = Story::new();
+    story.lineage.state.follow(chain.expect("a path"));
+    let trouble = "cannot reach the repository".to_owned();
+    story.lineage.troubles.insert("fetch".into(), trouble);
+    let waiting = ask(&story, &["source=2222222"], LIVE);
+    let told = missing(&waiting);
+    assert!(
+        told[0].ends_with("; `fetch` says: cannot reach the repository"),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn input_that_nothing_reads_is_unused() {
     let story = Story::running();
-    let (reason, text) = never(&ask(&story, &["param:debgu=on"], ARRIVED));
-    assert!(matches!(reason, Never::Unused { .. }));
+    let (reason, text) = impossible(&ask(&story, &["param:debgu=on"], ARRIVED));
+    assert!(matches!(reason, Impossible::Unused { .. }));
     assert!(text.contains("read are field:url, param:debug"), "{text}");
 }
 
 #[test]
 fn param_that_the_blueprint_fixes_can_not_be_waited_for() {
     let mut story = Story::running();
-    story.track.fixed.insert("tier".into(), "gold".into());
-    let (reason, text) = never(&ask(&story, &["param:tier=gold"], ARRIVED));
-    assert!(matches!(reason, Never::Fixed { .. }));
+    story.lineage.fixed.insert("tier".into(), "gold".into());
+    let (reason, text) = impossible(&ask(&story, &["param:tier=gold"], ARRIVED));
+    assert!(matches!(reason, Impossible::Fixed { .. }));
     assert!(text.contains("fixes param `tier` to `gold`"), "{text}");
 }
 
@@ -311,12 +355,12 @@ fn source_that_nothing_finds_is_not_on_the_path() {
         &["param:debug"],
     )]);
     let mut story = Story::new();
-    story.track.state.follow(chain.expect("a path"));
+    story.lineage.state.follow(chain.expect("a path"));
     story.owner("on");
     assert_eq!(ask(&story, &["source=1111111"], ARRIVED).exit_code(), None);
     story.config("on", "debug: on");
-    let (reason, text) = never(&ask(&story, &["source=1111111"], ARRIVED));
-    assert!(matches!(reason, Never::NotOnPath { .. }));
+    let (reason, text) = impossible(&ask(&story, &["source=1111111"], ARRIVED));
+    assert!(matches!(reason, Impossible::NotOnPath { .. }));
     assert!(text.contains("finds or makes a source"), "{text}");
 }
 
@@ -343,7 +387,7 @@ fn only_proof_is_missing_once_all_has_settled() {
         ..done("config", generation, Some(config("debug: on")))
     };
     story
-        .track
+        .lineage
         .state
         .seen("config", &silent)
         .expect("it is on the path");
@@ -354,17 +398,17 @@ fn only_proof_is_missing_once_all_has_settled() {
     );
     story.deploy("app:1", "debug: on");
     let verdict = ask(&story, &["param:debug=on"], LIVE);
-    let Verdict::Unproven(mend) = &verdict else {
+    let Verdict::Unproven(missing) = &verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(verdict.exit_code(), Some(3));
-    assert_eq!(mend[0].resource, "config");
+    assert_eq!(missing[0].resource, "config");
     assert!(
-        mend[0]
+        missing[0]
             .to_string()
             .contains("a correlationRule for it would"),
         "{}",
-        mend[0]
+        missing[0]
     );
     let accepting = Options {
         accept_assumed: true,
@@ -393,7 +437,7 @@ fn image_without_a_digest_names_who_makes_it() {
     let generation = story.apply("build", [(Origin::resource("fetch"), source("2222222"))]);
     let built = done("build", generation, Some(tagged.clone()));
     story
-        .track
+        .lineage
         .state
         .seen("build", &built)
         .expect("it is on the path");
@@ -403,16 +447,16 @@ fn image_without_a_digest_names_who_makes_it() {
     ];
     let generation = story.apply("deploy", inputs);
     story
-        .track
+        .lineage
         .state
         .seen("deploy", &done("deploy", generation, None))
         .expect("it is on the path");
     let verdict = ask(&story, &["source=2222222"], ARRIVED);
-    let Verdict::Unproven(mend) = &verdict else {
+    let Verdict::Unproven(missing) = &verdict else {
         panic!("{verdict:?}");
     };
-    assert_eq!(mend[0].resource, "build");
-    assert!(mend[0].why.contains("digest"), "{}", mend[0]);
+    assert_eq!(missing[0].resource, "build");
+    assert!(missing[0].why.contains("digest"), "{}", missing[0]);
 }
 
 #[test]
@@ -421,10 +465,10 @@ fn live_needs_a_last_mile() {
     story.rollout(Stage::None);
     let verdict = ask(&story, &["param:debug=off"], LIVE);
     assert_eq!(verdict.exit_code(), Some(3));
-    let Verdict::Unproven(mend) = verdict else {
+    let Verdict::Unproven(missing) = verdict else {
         panic!("{verdict:?}");
     };
-    assert!(mend[0].why.contains("liveSelector"), "{}", mend[0]);
+    assert!(missing[0].why.contains("liveSelector"), "{}", missing[0]);
     assert_eq!(
         ask(&story, &["param:debug=off"], ARRIVED).exit_code(),
         Some(0)
@@ -435,13 +479,13 @@ fn live_needs_a_last_mile() {
 fn what_nothing_follows_yet_is_waited_for_and_is_not_live() {
     let mut story = Story::running();
     let why = "no delivery follows it yet".to_owned();
-    story.rollout(Stage::Unfollowed { why });
+    story.rollout(Stage::NoFollower { why });
     let missing = missing(&ask(&story, &["param:debug=off"], LIVE));
     assert!(
         missing[0].contains("no delivery follows it yet"),
         "{missing:?}"
     );
-    assert_eq!(story.track.live(), Live::Unknown);
+    assert_eq!(story.lineage.live(), Live::Unknown);
 }
 
 #[test]
@@ -456,9 +500,9 @@ fn current_is_everything_the_owner_says_now() {
     assert_eq!(ask(&story, &["current"], LIVE).exit_code(), None);
     story.rollout(Stage::Done);
     assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
-    let notes = Waiter::new(wishes(&["current"]), LIVE).notes(&story.track);
+    let notes = Waiter::new(awaited(&["current"]), LIVE).notes(&story.lineage);
     assert!(notes[0].contains("add --for source=REV"), "{notes:?}");
-    let notes = Waiter::new(wishes(&["current", "source=1111111"]), LIVE).notes(&story.track);
+    let notes = Waiter::new(awaited(&["current", "source=1111111"]), LIVE).notes(&story.lineage);
     assert!(notes.is_empty(), "{notes:?}");
 }
 
@@ -467,10 +511,10 @@ fn source_that_the_owner_fixes_is_followed_from_the_owner() {
     let chain =
         pathline_lineage::Chain::new(vec![crate::paths::resource("fetch", &[], &["source"])]);
     let mut story = Story::new();
-    story.track.state.follow(chain.expect("a path"));
+    story.lineage.state.follow(chain.expect("a path"));
     let own = |story: &mut Story, revision: &str| {
         story
-            .track
+            .lineage
             .state
             .own([("source".to_owned(), source(revision))].into());
     };
@@ -478,7 +522,7 @@ fn source_that_the_owner_fixes_is_followed_from_the_owner() {
         let generation = story.apply("fetch", [(Origin::owner("source"), source(revision))]);
         let fetched = done("fetch", generation, Some(source(revision)));
         story
-            .track
+            .lineage
             .state
             .seen("fetch", &fetched)
             .expect("it is on the path");
@@ -496,7 +540,7 @@ fn source_that_the_owner_fixes_is_followed_from_the_owner() {
         ask(&story, &["source=2222222"], ARRIVED).exit_code(),
         Some(0)
     );
-    never(&ask(&story, &["source=1111111"], ARRIVED));
+    impossible(&ask(&story, &["source=1111111"], ARRIVED));
 }
 
 #[test]
@@ -507,16 +551,16 @@ fn field_inside_of_what_was_read_can_be_waited_for() {
         &["field:spec.source"],
     )]);
     let mut story = Story::new();
-    story.track.state.follow(chain.expect("a path"));
+    story.lineage.state.follow(chain.expect("a path"));
     let read = Artifact::field("spec.source", &json!({"git": {"ref": {"branch": "main"}}}));
     story
-        .track
+        .lineage
         .state
         .own([("field:spec.source".to_owned(), read.clone())].into());
     let generation = story.apply("fetch", [(Origin::owner("field:spec.source"), read)]);
     let fetched = done("fetch", generation, Some(source("1111111")));
     story
-        .track
+        .lineage
         .state
         .seen("fetch", &fetched)
         .expect("it is on the path");
@@ -558,15 +602,15 @@ fn point_3_nothing_is_live_while_a_former_object_is_still_there() {
         uid: "former".into(),
         ..pathline_lineage::Retiring::default()
     };
-    story.track.retiring = vec![retiring];
-    assert_eq!(story.track.live(), Live::False);
+    story.lineage.retiring = vec![retiring];
+    assert_eq!(story.lineage.live(), Live::False);
     let waiting = ask(&story, &["param:debug=off"], LIVE);
     let said = "Deployment `web-off`, which nothing stamps any more, is still there";
     assert_eq!(missing(&waiting), [said]);
-    story.track.retiring[0].pods = Some(2);
+    story.lineage.retiring[0].pods = Some(2);
     assert!(missing(&ask(&story, &["current"], LIVE))[0].starts_with("2 pods of"));
     assert_eq!(ask(&story, &["current"], ARRIVED).exit_code(), Some(0));
-    story.track.retiring.clear();
+    story.lineage.retiring.clear();
     assert_eq!(ask(&story, &["current"], LIVE).exit_code(), Some(0));
 }
 
@@ -586,7 +630,7 @@ fn point_4_value_that_came_back_has_arrived_when_it_was_made_again() {
     let generation = story.apply("build", [(Origin::resource("fetch"), source("1111111"))]);
     assert_eq!(missing(&ask(&story, &source_a, LIVE)), ["`build` runs"]);
     let seen = done("build", generation, Some(image("app:1")));
-    let seen = story.track.state.seen("build", &seen);
+    let seen = story.lineage.state.seen("build", &seen);
     seen.expect("it is on the path");
     assert_eq!(ask(&story, &source_a, LIVE).exit_code(), Some(0));
 }
@@ -594,13 +638,13 @@ fn point_4_value_that_came_back_has_arrived_when_it_was_made_again() {
 #[test]
 fn point_14_a_generation_is_live_only_as_long_as_it_is() {
     let mut story = Story::running();
-    assert_eq!(story.track.live_generation, Some(1));
+    assert_eq!(story.lineage.live_generation, Some(1));
     story.rollout(Stage::Progressing {
         why: "a pod is gone".into(),
     });
-    assert_eq!(story.track.live_generation, None);
+    assert_eq!(story.lineage.live_generation, None);
     story.rollout(Stage::Done);
-    assert_eq!(story.track.live_generation, Some(1));
+    assert_eq!(story.lineage.live_generation, Some(1));
 }
 
 #[test]
@@ -610,12 +654,18 @@ fn point_15_revisions_that_can_not_be_are_refused_at_once() {
     story.owner("off");
     story.fetch(&format!("main@sha1:{commit}"));
     for asked in ["source=main", "source=8f1c2e"] {
-        let (reason, text) = never(&ask(&story, &[asked], LIVE));
-        assert!(matches!(reason, Never::NotARevision { .. }), "{reason:?}");
+        let (reason, text) = impossible(&ask(&story, &[asked], LIVE));
+        assert!(
+            matches!(reason, Impossible::NotARevision { .. }),
+            "{reason:?}"
+        );
         assert!(text.contains("at least 7 digits"), "{text}");
     }
-    let (reason, text) = never(&ask(&story, &["source=1111111", "source=2222222"], LIVE));
-    assert!(matches!(reason, Never::Contradiction { .. }), "{reason:?}");
+    let (reason, text) = impossible(&ask(&story, &["source=1111111", "source=2222222"], LIVE));
+    assert!(
+        matches!(reason, Impossible::Contradiction { .. }),
+        "{reason:?}"
+    );
     assert!(text.contains("source=2222222"), "{text}");
     let one = ["source=8f1c2e7", &format!("source={commit}")];
     assert_eq!(ask(&story, &one, LIVE).exit_code(), None);

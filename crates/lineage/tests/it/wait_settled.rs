@@ -1,11 +1,12 @@
-//! What is still under way, so that nobody is told too soon that it is over.
+//! Work that is still under way, so that nobody is told too soon that it is over.
 
 use std::collections::BTreeMap;
 
 use pathline_lineage::chain::Resource;
-use pathline_lineage::wait::{Never, Options, Verdict, judge};
+use pathline_lineage::wait::{Impossible, Options, Verdict, judge};
 use pathline_lineage::{
-    Applied, Artifact, Chain, Health, InputsId, Origin, Snapshot, Stamp, State, Tracing, Track,
+    Applied, Artifact, Chain, Health, InputsId, Origin, OwnerLineage, Snapshot, Stamp, State,
+    Tracing,
 };
 use serde_json::json;
 
@@ -20,15 +21,15 @@ fn made_of(value: &str) -> [(Origin, Artifact); 1] {
     [(Origin::owner("param:a"), a(value))]
 }
 
-fn owned(track: &mut Track, value: &str) {
+fn owned(lineage: &mut OwnerLineage, value: &str) {
     let inputs = BTreeMap::from([("param:a".to_owned(), a(value))]);
-    track.state.own(inputs);
+    lineage.state.own(inputs);
 }
 
-fn following(resources: Vec<Resource>) -> Track {
-    Track {
+fn following(resources: Vec<Resource>) -> OwnerLineage {
+    OwnerLineage {
         state: State::new(Chain::new(resources).expect("a path")),
-        ..Track::default()
+        ..OwnerLineage::default()
     }
 }
 
@@ -43,19 +44,21 @@ fn as_runs(resource: Resource) -> Resource {
     }
 }
 
-fn wait_for(track: &Track, value: &str) -> Verdict {
-    let wish = format!("param:a={value}").parse().expect("a wish");
-    judge(track, &[wish], Options::default())
+fn wait_for(lineage: &OwnerLineage, value: &str) -> Verdict {
+    let wait_for = format!("param:a={value}")
+        .parse()
+        .expect("it can be waited for");
+    judge(lineage, &[wait_for], Options::default())
 }
 
 /// An apply that changes metadata can't be proven by its generation. The next apply made a new one,
 /// and was forgotten: once it is repeated, that generation proves it.
 #[test]
 fn generation_that_no_remembered_apply_made_has_not_settled() {
-    let mut track = following(vec![resource("build", &[], &["param:a"])]);
-    owned(&mut track, "2");
+    let mut lineage = following(vec![resource("build", &[], &["param:a"])]);
+    owned(&mut lineage, "2");
     for value in ["1", "2"] {
-        let stamped = track
+        let stamped = lineage
             .state
             .stamped("build", stamp("build", 2, made_of(value)));
         stamped.expect("it is on the path");
@@ -65,114 +68,116 @@ fn generation_that_no_remembered_apply_made_has_not_settled() {
         inputs_id: Some(InputsId::of(&made_of("2").into())),
         ..done("build", generation, Some(image("app:1")))
     };
-    let see = |track: &mut Track, generation| {
-        let seen = track.state.seen("build", &seen(generation));
+    let see = |lineage: &mut OwnerLineage, generation| {
+        let seen = lineage.state.seen("build", &seen(generation));
         seen.expect("it is on the path");
     };
-    see(&mut track, 2);
-    assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
-    see(&mut track, 5);
-    assert_eq!(wait_for(&track, "2").exit_code(), None);
-    let repeated = track
+    see(&mut lineage, 2);
+    assert_eq!(wait_for(&lineage, "2").exit_code(), Some(3));
+    see(&mut lineage, 5);
+    assert_eq!(wait_for(&lineage, "2").exit_code(), None);
+    let repeated = lineage
         .state
         .stamped("build", stamp("build", 5, made_of("2")));
     repeated.expect("it is on the path");
-    see(&mut track, 5);
-    assert_eq!(wait_for(&track, "2").exit_code(), Some(0));
+    see(&mut lineage, 5);
+    assert_eq!(wait_for(&lineage, "2").exit_code(), Some(0));
 }
 
 /// The output of an older run still goes down the path until the newest one has ended.
 #[test]
 fn value_of_a_run_that_can_still_end_is_not_superseded() {
     let run = as_runs(resource("build", &[], &["param:a"]));
-    let mut track = following(vec![run, resource("deploy", &["build"], &[])]);
+    let mut lineage = following(vec![run, resource("deploy", &["build"], &[])]);
     for (uid, value) in [("run-1", "1"), ("run-2", "2")] {
-        owned(&mut track, value);
-        let stamped = track.state.stamped("build", stamp(uid, 1, made_of(value)));
+        owned(&mut lineage, value);
+        let stamped = lineage
+            .state
+            .stamped("build", stamp(uid, 1, made_of(value)));
         stamped.expect("it is on the path");
     }
-    assert_eq!(wait_for(&track, "1").exit_code(), None);
-    let end = |track: &mut Track, uid, output| {
-        let seen = track.state.seen("build", &done(uid, 1, Some(output)));
+    assert_eq!(wait_for(&lineage, "1").exit_code(), None);
+    let end = |lineage: &mut OwnerLineage, uid, output| {
+        let seen = lineage.state.seen("build", &done(uid, 1, Some(output)));
         seen.expect("it is on the path");
     };
-    end(&mut track, "run-1", image("app:1"));
-    assert_eq!(wait_for(&track, "1").exit_code(), None);
-    end(&mut track, "run-2", image("app:2"));
-    let gone = wait_for(&track, "1");
+    end(&mut lineage, "run-1", image("app:1"));
+    assert_eq!(wait_for(&lineage, "1").exit_code(), None);
+    end(&mut lineage, "run-2", image("app:2"));
+    let gone = wait_for(&lineage, "1");
     assert!(
-        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        matches!(gone, Verdict::Impossible(Impossible::Superseded { .. })),
         "{gone:?}"
     );
 }
 
-/// What an object makes of an older apply may come late, and still goes down the path.
+/// The output of an older apply may come late, and still goes down the path.
 #[test]
 fn value_that_an_object_is_still_at_is_not_superseded() {
     let build = Resource {
         emits: true,
         ..resource("build", &[], &["param:a"])
     };
-    let mut track = following(vec![build, resource("deploy", &["build"], &[])]);
+    let mut lineage = following(vec![build, resource("deploy", &["build"], &[])]);
     for (generation, value) in [(1, "1"), (2, "2")] {
-        owned(&mut track, value);
+        owned(&mut lineage, value);
         let stamp = stamp("build", generation, made_of(value));
-        let stamped = track.state.stamped("build", stamp);
+        let stamped = lineage.state.stamped("build", stamp);
         stamped.expect("it is on the path");
     }
-    let see = |track: &mut Track, generation, observed| {
+    let see = |lineage: &mut OwnerLineage, generation, observed| {
         let seen = Snapshot {
             observed: Some(observed),
             health: Health::Unknown,
             ..done("build", generation, None)
         };
-        let seen = track.state.seen("build", &seen);
+        let seen = lineage.state.seen("build", &seen);
         seen.expect("it is on the path");
     };
     for (generation, observed) in [(1, 1), (2, 1)] {
-        see(&mut track, generation, observed);
-        assert_eq!(wait_for(&track, "1").exit_code(), None);
+        see(&mut lineage, generation, observed);
+        assert_eq!(wait_for(&lineage, "1").exit_code(), None);
     }
-    let before = track.state.clone();
-    see(&mut track, 2, 2);
+    let before = lineage.state.clone();
+    see(&mut lineage, 2, 2);
     assert!(
-        !track.state.concludes_the_same(&before),
+        !lineage.state.concludes_the_same(&before),
         "who waits is told"
     );
-    let gone = wait_for(&track, "1");
+    let gone = wait_for(&lineage, "1");
     assert!(
-        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        matches!(gone, Verdict::Impossible(Impossible::Superseded { .. })),
         "{gone:?}"
     );
 }
 
-/// What the run was given is made of the value, and no longer what its producer makes.
+/// The input of the run is made of the value, and no longer what its producer makes.
 #[test]
 fn value_that_only_a_run_under_way_goes_back_to_is_not_superseded() {
-    let mut track = following(vec![
+    let mut lineage = following(vec![
         resource("config", &[], &["param:a"]),
         as_runs(resource("build", &["config"], &[])),
         resource("deploy", &["build"], &[]),
     ]);
     let given = |value: &str| [(Origin::resource("config"), config(value))];
     for (generation, uid, value) in [(1, "run-1", "1"), (2, "run-2", "2")] {
-        owned(&mut track, value);
+        owned(&mut lineage, value);
         let stamp_of_config = stamp("config", generation, made_of(value));
-        let stamped = track.state.stamped("config", stamp_of_config);
+        let stamped = lineage.state.stamped("config", stamp_of_config);
         stamped.expect("it is on the path");
         let seen = done("config", generation, Some(config(value)));
-        let seen = track.state.seen("config", &seen);
+        let seen = lineage.state.seen("config", &seen);
         seen.expect("it is on the path");
-        let stamped = track.state.stamped("build", stamp(uid, 1, given(value)));
+        let stamped = lineage.state.stamped("build", stamp(uid, 1, given(value)));
         stamped.expect("it is on the path");
     }
-    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    assert_eq!(wait_for(&lineage, "1").exit_code(), None);
     let seen = done("run-2", 1, Some(image("app:2")));
-    let seen = track.state.seen("build", &seen);
+    let seen = lineage.state.seen("build", &seen);
     seen.expect("it is on the path");
-    let gone = wait_for(&track, "1");
+    let gone = wait_for(&lineage, "1");
     assert!(
-        matches!(gone, Verdict::Never(Never::Superseded { .. })),
+        matches!(gone, Verdict::Impossible(Impossible::Superseded { .. })),
         "{gone:?}"
     );
 }
@@ -180,8 +185,8 @@ fn value_that_only_a_run_under_way_goes_back_to_is_not_superseded() {
 /// Whoever replaced a field that was applied has it applied again.
 #[test]
 fn output_that_somebody_else_replaced_has_not_settled() {
-    let mut track = following(vec![resource("config", &[], &["param:a"])]);
-    owned(&mut track, "1");
+    let mut lineage = following(vec![resource("config", &[], &["param:a"])]);
+    owned(&mut lineage, "1");
     let applied = Stamp {
         generation: None,
         applied: Applied::Output(config("ours").id()),
@@ -193,11 +198,11 @@ fn output_that_somebody_else_replaced_has_not_settled() {
         ..done("config", 0, Some(config(output)))
     };
     for (output, code) in [("somebody else's", None), ("ours", Some(0))] {
-        let stamped = track.state.stamped("config", applied.clone());
+        let stamped = lineage.state.stamped("config", applied.clone());
         stamped.expect("it is on the path");
-        let seen = track.state.seen("config", &seen(output));
+        let seen = lineage.state.seen("config", &seen(output));
         seen.expect("it is on the path");
-        assert_eq!(wait_for(&track, "1").exit_code(), code, "{output}");
+        assert_eq!(wait_for(&lineage, "1").exit_code(), code, "{output}");
     }
 }
 
@@ -209,33 +214,33 @@ fn output_that_was_seen_while_a_stranger_was_there_is_no_work_on_a_later_apply()
         tracing: Tracing::default(),
         ..resource("build", &[], &["param:a"])
     };
-    let mut track = following(vec![lagging]);
-    let apply = |track: &mut Track, generation, value| {
-        owned(track, value);
+    let mut lineage = following(vec![lagging]);
+    let apply = |lineage: &mut OwnerLineage, generation, value| {
+        owned(lineage, value);
         let stamp = stamp("ours", generation, made_of(value));
-        let stamped = track.state.stamped("build", stamp);
+        let stamped = lineage.state.stamped("build", stamp);
         stamped.expect("it is on the path");
     };
-    let see = |track: &mut Track, uid, generation, output: Option<&str>| {
+    let see = |lineage: &mut OwnerLineage, uid, generation, output: Option<&str>| {
         let seen = done(uid, generation, output.map(image));
-        let seen = track.state.seen("build", &seen);
+        let seen = lineage.state.seen("build", &seen);
         seen.expect("it is on the path");
     };
-    apply(&mut track, 1, "1");
-    see(&mut track, "stranger", 1, None);
-    see(&mut track, "ours", 1, Some("app:1"));
-    see(&mut track, "ours", 2, Some("app:1"));
-    apply(&mut track, 2, "2");
-    see(&mut track, "ours", 2, Some("app:1"));
-    assert_eq!(wait_for(&track, "2").exit_code(), None);
-    see(&mut track, "ours", 2, Some("app:2"));
-    assert_eq!(wait_for(&track, "2").exit_code(), Some(3));
+    apply(&mut lineage, 1, "1");
+    see(&mut lineage, "stranger", 1, None);
+    see(&mut lineage, "ours", 1, Some("app:1"));
+    see(&mut lineage, "ours", 2, Some("app:1"));
+    apply(&mut lineage, 2, "2");
+    see(&mut lineage, "ours", 2, Some("app:1"));
+    assert_eq!(wait_for(&lineage, "2").exit_code(), None);
+    see(&mut lineage, "ours", 2, Some("app:2"));
+    assert_eq!(wait_for(&lineage, "2").exit_code(), Some(3));
 }
 
 /// The image is not on the way of the value; but what is needs it, and never had one.
 #[test]
 fn value_that_waits_beside_what_has_failed_before_it_made_anything_has_failed() {
-    let mut track = following(vec![
+    let mut lineage = following(vec![
         resource("config", &[], &["param:a"]),
         resource("image", &[], &["param:b"]),
         resource("run", &["config", "image"], &[]),
@@ -245,41 +250,47 @@ fn value_that_waits_beside_what_has_failed_before_it_made_anything_has_failed() 
         let param = Artifact::param(&name["param:".len()..], &json!(value));
         (name.to_owned(), param)
     });
-    track.state.own(both.collect());
+    lineage.state.own(both.collect());
     let of_image = Artifact::param("b", &json!("1"));
     let of_image = [(Origin::owner("param:b"), of_image)];
     for (name, stamp) in [
         ("config", stamp("config", 1, made_of("1"))),
         ("image", stamp("image", 1, of_image)),
     ] {
-        track.state.stamped(name, stamp).expect("it is on the path");
+        lineage
+            .state
+            .stamped(name, stamp)
+            .expect("it is on the path");
     }
     let made = done("config", 1, Some(config("1")));
-    track
+    lineage
         .state
         .seen("config", &made)
         .expect("it is on the path");
-    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    assert_eq!(wait_for(&lineage, "1").exit_code(), None);
     let stalled = Snapshot {
         health: Health::False,
         failed: Some("no such base".to_owned()),
         ..done("image", 1, None)
     };
-    track
+    lineage
         .state
         .seen("image", &stalled)
         .expect("it is on the path");
-    let failed = wait_for(&track, "1");
+    let failed = wait_for(&lineage, "1");
     assert!(
-        matches!(&failed, Verdict::Never(Never::Failed { resource, .. }) if resource == "image"),
+        matches!(&failed, Verdict::Impossible(Impossible::Failed { resource, .. }) if resource == "image"),
         "{failed:?}"
     );
     // With an output of before, the value goes on with that.
     let made = done("image", 1, Some(image("app:1")));
-    track.state.seen("image", &made).expect("it is on the path");
-    track
+    lineage
+        .state
+        .seen("image", &made)
+        .expect("it is on the path");
+    lineage
         .state
         .seen("image", &stalled)
         .expect("it is on the path");
-    assert_eq!(wait_for(&track, "1").exit_code(), None);
+    assert_eq!(wait_for(&lineage, "1").exit_code(), None);
 }

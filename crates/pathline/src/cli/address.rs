@@ -22,7 +22,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Why a text is no address.
+/// A text that is no address.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ParseError {
     #[error("write HOST:PORT, such as 127.0.0.1:7700")]

@@ -1,11 +1,11 @@
-//! What can be typed after `pathline apply`.
+//! Arguments of `pathline apply`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use pathline_lineage::wait::Wish;
+use pathline_lineage::wait::WaitFor;
 
-use super::{OutputArgs, ServerArgs};
+use super::{OutputArgs, ServerArgs, timeout};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -28,8 +28,8 @@ pub(crate) struct ApplyObjectsArgs {
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
 
-    /// How to reach the cluster [default: the one of the data directory, else $KUBECONFIG, ~/.kube/config, or the
-    /// cluster this runs in]
+    /// The kubeconfig of the cluster [default: the one of the data directory, else $KUBECONFIG,
+    /// ~/.kube/config, or the cluster this runs in]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) kubeconfig: Option<PathBuf>,
 
@@ -43,15 +43,15 @@ pub(crate) struct ApplyObjectsArgs {
 
     /// With --wait: what the workloads among them, or the deliverables if there is none, should be made of besides, as
     /// for `pathline wait`; repeat it for more
-    #[arg(long = "for", value_name = "WISH", requires = "wait")]
-    pub(crate) wishes: Vec<Wish>,
+    #[arg(long = "for", value_name = "INPUT=VALUE", requires = "wait")]
+    pub(crate) awaited: Vec<WaitFor>,
 
     /// With --wait: count what is only assumed, too
     #[arg(long, requires = "wait")]
     pub(crate) accept_assumed: bool,
 
     /// With --wait: give up after this time
-    #[arg(long, value_name = "TIME", default_value = "5m")]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = timeout::parse)]
     pub(crate) timeout: jiff::SignedDuration,
 
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What can be typed after `pathline blueprint`.
+//! Arguments of `pathline blueprint`.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub(crate) struct BlueprintArgs {
     pub(crate) command: BlueprintCommand,
 }
 
-/// What to ask of a blueprint.
+/// Subcommands of `pathline blueprint`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlueprintCommand {
     /// Print the path an owner takes, with the reason for each choice
@@ -80,14 +80,14 @@ pub(crate) enum BlueprintCommand {
     Test(TestArgs),
 }
 
-/// Where the blueprint is.
+/// Arguments that locate the blueprint.
 #[derive(Args, Debug)]
 pub(crate) struct BlueprintFileArgs {
     /// The file with the blueprint, `-` for the standard input; other objects in it are left alone
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Which blueprint, if the file holds several
+    /// The name of the blueprint, if the file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
@@ -127,7 +127,7 @@ pub(crate) struct LintArgs {
     #[arg(short, long = "file", value_name = "FILE", value_hint = ValueHint::AnyPath, required = true, num_args = 1..)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// How to print the findings; with `json` and `sarif`, stdout holds nothing else
+    /// The format of the findings; with `json` and `sarif`, stdout holds nothing else
     #[arg(
         short = 'o',
         long = "output",
@@ -138,7 +138,7 @@ pub(crate) struct LintArgs {
     pub(crate) format: LintFormat,
 }
 
-/// How findings are printed.
+/// The output format of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
     /// For people, with the lines meant.
@@ -184,7 +184,7 @@ pub(crate) enum GraphFormat {
 /// Arguments of `blueprint test`.
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// Where the tests are; directories below are searched too
+    /// The directory of the tests; those below are searched too
     #[arg(value_name = "DIR", value_hint = ValueHint::AnyPath)]
     pub(crate) dir: PathBuf,
 

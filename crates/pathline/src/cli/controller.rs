@@ -1,12 +1,12 @@
-//! What can be typed after `pathline controller`.
+//! Arguments of `pathline controller`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
 use super::{Address, LedgerArgs, OutputArgs, ProgramArgs};
-use crate::admission::Mode;
-use crate::webhook::Target;
+use crate::wiring::admission::Mode;
+use crate::wiring::webhook::Target;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,8 @@ Without --webhook the cluster is not told about the webhook, and stores whatever
 /// Arguments of `controller`.
 #[derive(Args, Debug)]
 pub(crate) struct ControllerArgs {
-    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the cluster this runs in]
+    /// The kubeconfig of the cluster [default: $KUBECONFIG, ~/.kube/config, or the cluster this
+    /// runs in]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) kubeconfig: Option<PathBuf>,
 
@@ -27,7 +28,8 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "NAME", requires = "kubeconfig")]
     pub(crate) context: Option<String>,
 
-    /// Where Pathline keeps what it shares with its replicas [default: that of the context, or of the pod]
+    /// The namespace of what Pathline shares with its replicas [default: that of the context, or of
+    /// the pod]
     #[arg(
         long,
         env = "PATHLINE_NAMESPACE",
@@ -40,7 +42,7 @@ pub(crate) struct ControllerArgs {
     #[arg(long)]
     pub(crate) install_crds: bool,
 
-    /// What becomes of blueprints and templates that break a rule
+    /// The treatment of blueprints and templates that break a rule
     #[arg(
         long,
         env = "PATHLINE_ADMISSION",
@@ -51,8 +53,8 @@ pub(crate) struct ControllerArgs {
     )]
     pub(crate) admission: Mode,
 
-    /// Where the cluster reaches the webhook: a Service as NAMESPACE/NAME, or https://HOST:PORT, with
-    /// port 0 for the one it listens on
+    /// The address at which the cluster reaches the webhook: a Service as NAMESPACE/NAME, or
+    /// https://HOST:PORT, with port 0 for the one it listens on
     #[arg(long, value_name = "TARGET")]
     pub(crate) webhook: Option<Target>,
 
@@ -73,7 +75,8 @@ pub(crate) struct ControllerArgs {
     )]
     pub(crate) listen: Address,
 
-    /// Where checkouts and logs of workers are kept, and the ledger if it is a file
+    /// The directory in which checkouts and logs of workers are kept, and the ledger if it is a
+    /// file
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".pathline")]
     pub(crate) data_dir: PathBuf,
 

@@ -1,4 +1,4 @@
-//! What can be typed after `pathline keys`.
+//! Arguments of `pathline keys`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 use pathline_keys::Name;
 
 use super::OutputArgs;
-use crate::output::Format;
+use crate::terminal::output::Format;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct KeysArgs {
     pub(crate) command: KeysCommand,
 }
 
-/// What to do with keys.
+/// Subcommands of `pathline keys`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
     /// Print the canonical form of names, one a line of the standard input
@@ -41,9 +41,9 @@ pub(crate) enum KeysCommand {
     /// of the git repository around the current directory.
     Diff(DiffArgs),
 
-    /// Print the one change that does what two changes do, one after the other
+    /// Print the one change set that does what two do, one after the other
     ///
-    /// Reads what `diff -o json` prints. Changes that cannot follow each other are refused, by the name of the key.
+    /// Reads what `diff -o json` prints. Change sets that cannot follow each other are refused, by the name of the key.
     Compose(ComposeArgs),
 
     /// Print a key set with changes made, or undone
@@ -91,11 +91,11 @@ pub(crate) struct DiffArgs {
 /// Arguments of `keys compose`.
 #[derive(Args, Debug)]
 pub(crate) struct ComposeArgs {
-    /// The first change
+    /// The first change set
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) first: PathBuf,
 
-    /// The second change
+    /// The second change set
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) second: PathBuf,
 
@@ -122,10 +122,10 @@ pub(crate) struct ApplyArgs {
     pub(crate) output: JsonOutputArgs,
 }
 
-/// How to print what is mostly read by another program.
+/// The output format of what is mostly read by another program.
 #[derive(Args, Debug)]
 pub(crate) struct JsonOutputArgs {
-    /// How to print the result
+    /// The format of the result
     #[arg(
         short = 'o',
         long = "output",

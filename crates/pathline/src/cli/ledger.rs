@@ -1,4 +1,4 @@
-//! Where the ledger is, as users write it.
+//! The location of the ledger, as users write it.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -6,27 +6,27 @@ use std::str::FromStr;
 use clap::Args;
 use pathline_ledger::{Location, NotAUrl};
 
-use crate::report::{Exit, Hint};
+use crate::terminal::report::{Exit, Hint};
 
-/// Where the ledger is.
+/// Arguments that locate the ledger.
 #[derive(Args, Debug)]
 pub(crate) struct LedgerArgs {
-    /// Where Pathline remembers: a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: ledger.db
-    /// in the data directory]
+    /// The ledger: a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: ledger.db in
+    /// the data directory]
     #[arg(
         long,
         env = "PATHLINE_LEDGER",
         hide_env_values = true,
         value_name = "FILE|URL"
     )]
-    ledger: Option<Given>,
+    ledger: Option<LedgerArg>,
 }
 
-/// What was given. It is judged later: a usage error would repeat it, and it may hold a password.
+/// A location as it was typed. It is judged later: a usage error would repeat it, and it may hold a password.
 #[derive(Clone, Debug)]
-struct Given(Result<Location, NotAUrl>);
+struct LedgerArg(Result<Location, NotAUrl>);
 
-impl FromStr for Given {
+impl FromStr for LedgerArg {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {

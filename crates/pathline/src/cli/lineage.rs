@@ -1,10 +1,10 @@
-//! What can be typed after `pathline lineage`.
+//! Arguments of `pathline lineage`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{OutputArgs, ServerArgs, Sought, Subject};
+use super::{ArtifactName, OutputArgs, ServerArgs, Subject};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -42,11 +42,11 @@ pub(crate) struct LineageArgs {
     pub(crate) ask: AskArgs,
 }
 
-/// What to ask a Pathline that runs.
+/// Arguments of a question to a Pathline that runs.
 #[derive(Args, Debug)]
 pub(crate) struct AskArgs {
-    /// What to explain: workload/NAME, deliverable/NAME, pod/NAME or another KIND/NAME of the cluster, image=REF,
-    /// source=REV, a reference with a digest, or an artifact id
+    /// The subject to explain: workload/NAME, deliverable/NAME, pod/NAME or another KIND/NAME of
+    /// the cluster, image=REF, source=REV, a reference with a digest, or an artifact id
     #[arg(value_name = "WHAT", required_unless_present = "contains")]
     pub(crate) subject: Option<Subject>,
 
@@ -54,7 +54,7 @@ pub(crate) struct AskArgs {
     ///
     /// REV is a whole revision, the part of it after the last colon, or at least 7 digits of that.
     #[arg(long, value_name = "KIND=VALUE", conflicts_with = "subject")]
-    pub(crate) contains: Option<Sought>,
+    pub(crate) contains: Option<ArtifactName>,
 
     /// The namespace of the workload, deliverable or other object
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
@@ -67,7 +67,7 @@ pub(crate) struct AskArgs {
     pub(crate) server: ServerArgs,
 }
 
-/// What to do without a Pathline that runs.
+/// Subcommands, which need no Pathline that runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LineageCommand {
     /// Say what Pathline would conclude from a history

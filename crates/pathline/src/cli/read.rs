@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, ValueEnum};
 
 use super::{Cli, LintFormat};
-use crate::output::Format;
+use crate::terminal::output::Format;
 
 /// Reads a command line, beginning with the name of the program.
 pub(crate) fn read(typed: Vec<OsString>) -> Result<(Cli, Format), (Box<clap::Error>, Format)> {

@@ -1,13 +1,11 @@
-//! Which Pathline a command asks, and how it gets in.
+//! Arguments that say which Pathline a command asks.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueHint};
-use url::Url;
+use pathline_client::{Options, Secret, ServerUrl};
 
-/// How to reach a Pathline that runs; for every command that asks one.
+/// Arguments that say how to reach a Pathline that runs; for every command that asks one.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Which Pathline")]
 pub(crate) struct ServerArgs {
@@ -34,79 +32,14 @@ pub(crate) struct ServerArgs {
     pub(crate) data_dir: Option<PathBuf>,
 }
 
-/// The address of a Pathline: `http` or `https`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerUrl(Url);
-
-impl ServerUrl {
-    pub(crate) fn as_url(&self) -> &Url {
-        &self.0
-    }
-}
-
-/// Why a text is no address of a Pathline.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("write a URL, such as http://127.0.0.1:7700")]
-pub(crate) struct NotAServer;
-
-impl FromStr for ServerUrl {
-    type Err = NotAServer;
-
-    fn from_str(text: &str) -> Result<Self, NotAServer> {
-        let url = Url::parse(text).map_err(|_| NotAServer)?;
-        let usable = matches!(url.scheme(), "http" | "https") && url.has_host();
-        usable.then_some(Self(url)).ok_or(NotAServer)
-    }
-}
-
-/// A text that is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    /// Returns a secret; blanks around it, such as the newline of a file, are no part of it.
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.trim().to_owned())
-    }
-
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self::new(&text)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(secret)")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn address_is_a_url_that_http_knows() {
-        for good in ["http://127.0.0.1:7700", "https://pathline.example/base/"] {
-            assert!(good.parse::<ServerUrl>().is_ok(), "{good}");
+impl ServerArgs {
+    /// Returns the same for the client.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            server: self.server.clone(),
+            token_file: self.token_file.clone(),
+            token: self.token.clone(),
+            data_dir: self.data_dir.clone(),
         }
-        for bad in ["127.0.0.1:7700", "localhost:7700", "file:///x", ""] {
-            assert_eq!(bad.parse::<ServerUrl>(), Err(NotAServer), "{bad}");
-        }
-    }
-
-    #[test]
-    fn secret_is_not_shown() {
-        let args = ServerArgs {
-            token: Some(Secret::new("s3cret\n")),
-            ..ServerArgs::default()
-        };
-        assert!(!format!("{args:?}").contains("s3cret"));
-        assert_eq!(args.token.unwrap().reveal(), "s3cret");
     }
 }

@@ -1,4 +1,4 @@
-//! What a question is about: `workload/hello`, `source=8f1c2e7`, `registry.example/app@sha256:...`.
+//! Subjects of questions: `workload/hello`, `source=8f1c2e7`, `registry.example/app@sha256:...`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_lineage::{ArtifactId, Kind};
 
-/// What to explain.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// An owner, by its kind and name.
@@ -14,7 +14,7 @@ pub(crate) enum Subject {
     /// Another object of the cluster, such as a pod.
     Object(ObjectName),
     /// A source or an image, by what people call it.
-    Named(Sought),
+    Named(ArtifactName),
     /// Anything, by the id of its content.
     Id(ArtifactId),
 }
@@ -36,12 +36,12 @@ pub(crate) struct ObjectName {
 
 /// A source or an image, by what people call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sought {
+pub(crate) struct ArtifactName {
     pub(crate) kind: Kind,
     pub(crate) text: String,
 }
 
-/// Why a text is no subject.
+/// An error in a subject.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ParseError {
     #[error(
@@ -52,7 +52,7 @@ pub(crate) enum ParseError {
     #[error("write workload/NAME or deliverable/NAME")]
     Owner,
     #[error("write source=REV or image=REF")]
-    Sought,
+    ArtifactName,
     #[error("a revision is named by at least 7 of its digits, or by the whole of it")]
     ShortRevision,
 }
@@ -64,7 +64,7 @@ impl OwnerName {
     }
 }
 
-impl Sought {
+impl ArtifactName {
     /// Returns how the REST API spells it.
     pub(crate) fn query(&self) -> String {
         format!("{}:{}", self.word(), self.text)
@@ -87,32 +87,32 @@ impl Sought {
     }
 }
 
-impl fmt::Display for Sought {
+impl fmt::Display for ArtifactName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.word(), self.text)
     }
 }
 
-impl FromStr for Sought {
+impl FromStr for ArtifactName {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         match text.split_once('=') {
-            Some((_, "")) | None => Err(ParseError::Sought),
+            Some((_, "")) | None => Err(ParseError::ArtifactName),
             Some(("source", revision)) => source(revision),
             Some(("image", reference)) => Ok(Self::image(reference)),
-            Some(_) => Err(ParseError::Sought),
+            Some(_) => Err(ParseError::ArtifactName),
         }
     }
 }
 
 /// Short hexadecimal texts are almost certainly commits that were cut too short.
-fn source(revision: &str) -> Result<Sought, ParseError> {
+fn source(revision: &str) -> Result<ArtifactName, ParseError> {
     let hexadecimal = revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     if hexadecimal && revision.len() < 7 {
         return Err(ParseError::ShortRevision);
     }
-    Ok(Sought {
+    Ok(ArtifactName {
         kind: Kind::Source,
         text: revision.to_owned(),
     })
@@ -129,7 +129,7 @@ impl FromStr for Subject {
             return text.parse().map(Self::Named);
         }
         if text.contains("@sha256:") || text.starts_with("sha256:") {
-            return Ok(Self::Named(Sought::image(text)));
+            return Ok(Self::Named(ArtifactName::image(text)));
         }
         if let Ok(owner) = text.parse() {
             return Ok(Self::Owner(owner));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn mk_image(text: &str) -> Subject {
-        Subject::Named(Sought::image(text))
+        Subject::Named(ArtifactName::image(text))
     }
 
     #[test]
@@ -252,8 +252,14 @@ mod tests {
         assert_eq!(source.query(), "source:8f1c2e7");
         assert_eq!(parse("source=8f1c2e"), Err(ParseError::ShortRevision));
         assert!(parse("source=v1").is_ok(), "a revision need not be a hash");
-        assert_eq!("config=x".parse::<Sought>(), Err(ParseError::Sought));
-        assert_eq!("source=".parse::<Sought>(), Err(ParseError::Sought));
+        assert_eq!(
+            "config=x".parse::<ArtifactName>(),
+            Err(ParseError::ArtifactName)
+        );
+        assert_eq!(
+            "source=".parse::<ArtifactName>(),
+            Err(ParseError::ArtifactName)
+        );
     }
 
     #[test]

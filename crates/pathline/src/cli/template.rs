@@ -1,4 +1,4 @@
-//! What can be typed after `pathline template`.
+//! Arguments of `pathline template`.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ A test is a directory without directories in it. What it does not have itself it
     expected: other-expected.yaml
     compareOptions: {ignoreMetadata: true}
 
-Exit codes: 0 all pass, 1 some fail, 2 wrong usage.";
+Exit codes: 0 all pass, 1 some fail, 2 wrong usage, 3 a test cannot be read.";
 
 /// Arguments of `template`.
 #[derive(Args, Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct TemplateArgs {
     pub(crate) command: TemplateCommand,
 }
 
-/// What to do with templates.
+/// Subcommands of `pathline template`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateCommand {
     /// Render templates and compare what comes out, without a cluster

@@ -1,8 +1,8 @@
-//! What can be typed after `pathline token`.
+//! Arguments of `pathline token`.
 
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
-use pathline_ledger::Scope;
+use pathline_client::api::Scope;
 
 use super::{OutputArgs, ServerArgs};
 
@@ -24,7 +24,7 @@ pub(crate) struct TokenArgs {
     pub(crate) command: TokenCommand,
 }
 
-/// What to do with tokens.
+/// Subcommands of `pathline token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token and print its secret, this once
@@ -42,14 +42,14 @@ pub(crate) enum TokenCommand {
 /// Arguments of `token create`.
 #[derive(Args, Debug)]
 pub(crate) struct CreateTokenArgs {
-    /// Who will use it; a name is never given twice
+    /// The name of whoever will use it, which is never given twice
     pub(crate) name: String,
 
-    /// What it may do: read, write or admin
+    /// The scope: read, write or admin
     #[arg(long, default_value = "read")]
     pub(crate) scope: Scope,
 
-    /// How long it lasts, such as 12h or 90d [default: until it is revoked]
+    /// The time for which it lasts, such as 12h or 90d [default: until it is revoked]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) expires: Option<SignedDuration>,
 

@@ -1,10 +1,10 @@
-//! What can be typed after `pathline wait`.
+//! Arguments of `pathline wait`.
 
 use clap::Args;
 use jiff::SignedDuration;
-use pathline_lineage::wait::Wish;
+use pathline_lineage::wait::WaitFor;
 
-use super::{OutputArgs, OwnerName, ServerArgs};
+use super::{OutputArgs, OwnerName, ServerArgs, timeout};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +21,7 @@ Exit codes: 0 it has arrived (with --live: it runs), 1 it can't happen any more,
 /// Arguments of `wait`.
 #[derive(Args, Debug)]
 pub(crate) struct WaitArgs {
-    /// What to wait for: workload/NAME or deliverable/NAME
+    /// The owner to wait for: workload/NAME or deliverable/NAME
     #[arg(value_name = "OWNER")]
     pub(crate) owner: OwnerName,
 
@@ -29,10 +29,10 @@ pub(crate) struct WaitArgs {
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
 
-    /// What it should be made of: source=REV, image=REF, param:NAME=VALUE, field:PATH=VALUE, or current for everything
-    /// it says now; repeat it for more
-    #[arg(long = "for", value_name = "WISH", default_value = "current")]
-    pub(crate) wishes: Vec<Wish>,
+    /// The value it should be made of: source=REV, image=REF, param:NAME=VALUE, field:PATH=VALUE,
+    /// or current for everything it says now; repeat it for more
+    #[arg(long = "for", value_name = "INPUT=VALUE", default_value = "current")]
+    pub(crate) awaited: Vec<WaitFor>,
 
     #[command(flatten)]
     pub(crate) enough: EnoughArgs,
@@ -44,7 +44,7 @@ pub(crate) struct WaitArgs {
     pub(crate) server: ServerArgs,
 }
 
-/// When waiting ends.
+/// The state at which waiting ends.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct EnoughArgs {
     /// Wait until it runs, not only until it has arrived
@@ -56,6 +56,6 @@ pub(crate) struct EnoughArgs {
     pub(crate) accept_assumed: bool,
 
     /// Give up after this time
-    #[arg(long, value_name = "TIME", default_value = "5m")]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = timeout::parse)]
     pub(crate) timeout: SignedDuration,
 }

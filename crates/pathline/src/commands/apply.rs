@@ -3,42 +3,46 @@
 mod changes;
 mod concern;
 mod objects;
+mod refusal;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
 use kube::discovery::{Scope, oneshot};
 use kube::{Client, ResourceExt};
 use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::template::TemplateKind;
-use pathline_lineage::wait::Wish;
-use pathline_server::api::{Concerned, ProblemDetail, ServerFile, Waited};
+use pathline_client::api::{Concerned, ProblemDetail, ServerFile, WaitResult};
+use pathline_clock::instant;
+use pathline_lineage::wait::WaitFor;
 use serde::Serialize;
 
 pub(crate) use self::changes::Changes;
 use self::objects::Manifest;
+use self::refusal::Refusal;
+use crate::cli::settings::DATA_DIR;
 use crate::cli::{ApplyObjectsArgs, OwnerName, ServerArgs};
 use crate::commands::wait::{self, Request};
-use crate::controller::reach;
-use crate::output::{Format, print_data, print_text, say};
-use crate::report::{Exit, Failure};
-use crate::settings::DATA_DIR;
+use crate::terminal::client::start_hint;
+use crate::terminal::output::{Format, print_data, print_text, say};
+use crate::terminal::report::{CommandError, Exit};
+use crate::wiring::controller::reach;
 
-/// Who applies, in the eyes of the cluster.
+/// The field manager of what is applied.
 const FIELD_MANAGER: &str = "pathline";
 
-/// What `apply` prints.
+/// The output of `apply`.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     applied: Vec<Applied>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waited: Vec<WaitedOwner>,
-    /// Whom the applied blueprints and templates concern, if no owner was applied.
+    /// The owners that the applied blueprints and templates concern, if no owner was applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     concerned: Option<Concerned>,
-    /// Why it is not as it should be.
+    /// The reason that it is not as it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ProblemDetail>,
 }
@@ -49,7 +53,7 @@ struct WaitedOwner {
     /// Such as `workload default/hello`.
     owner: String,
     #[serde(flatten)]
-    waited: Waited,
+    waited: WaitResult,
 }
 
 /// One object that was applied.
@@ -62,23 +66,30 @@ struct Applied {
     namespace: Option<String>,
     name: String,
     generation: Option<i64>,
-    /// What has changed of an owner.
+    /// The changes of an owner.
     #[serde(skip)]
     changes: Option<Changes>,
 }
 
-pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, Failure> {
-    let timeout = wait::patience(args.timeout)?;
+pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, CommandError> {
+    let timeout = wait::timeout(args.timeout)?;
     // All is read before anything is applied, so that a mistake in the last file leaves no half.
     let manifests = objects::read(&args.files)?;
     let local = kubeconfig_of(&args.server);
     let kubeconfig = args.kubeconfig.as_deref().or(local.as_deref());
-    let config = reach(kubeconfig, None).await?;
+    let start = start_advice(args);
+    let config = reach(kubeconfig, None).await;
+    let config = config.map_err(|failure| match &start {
+        Some(start) => failure.with_hint(start),
+        None => failure,
+    })?;
     let namespace = args.namespace.clone();
     let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config).map_err(anyhow::Error::from)?;
     let mut report = Report::default();
-    let mut outcome = apply_all(args, &manifests, &client, &namespace, &mut report).await;
+    let refusal = Refusal::new(start);
+    let applying = apply_all(args, &manifests, &client, &namespace, &refusal, &mut report);
+    let mut outcome = applying.await;
     if args.output.format == Format::Text && outcome.is_ok() {
         print_data(Format::Text, &report, |out| report.write(out))?;
     }
@@ -101,10 +112,11 @@ async fn apply_all(
     manifests: &[Manifest],
     client: &Client,
     namespace: &str,
+    refusal: &Refusal,
     report: &mut Report,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     for manifest in manifests {
-        let applied = apply(client, manifest, namespace, args.force_conflicts).await;
+        let applied = apply(client, manifest, namespace, args.force_conflicts, refusal).await;
         let applied = applied.inspect_err(|_| {
             let (done, all) = (report.applied.len(), manifests.len());
             say(&format!("applied before that: {done} of {all}"));
@@ -119,8 +131,8 @@ async fn wait_for_all(
     args: &ApplyObjectsArgs,
     report: &mut Report,
     timeout: Duration,
-) -> Result<Exit, Failure> {
-    let begun = Instant::now();
+) -> Result<Exit, CommandError> {
+    let begun = instant();
     let owners = report.owners();
     let seen = report.seen();
     if owners.is_empty() && seen.is_empty() {
@@ -129,7 +141,7 @@ async fn wait_for_all(
         );
         return Ok(Exit::Yes);
     }
-    let client = crate::client::Client::find(&args.server)?;
+    let client = crate::terminal::client::Client::find(&args.server.options())?;
     if owners.is_empty() {
         return wait_for_concerned(args, report, &client, &seen, timeout).await;
     }
@@ -139,11 +151,11 @@ async fn wait_for_all(
         .any(|(owner, ..)| owner.kind == OwnerKind::Workload);
     for (owner, namespace, changes) in owners {
         let is_asked = !has_workload || owner.kind == OwnerKind::Workload;
-        let wishes = args.wishes.iter().filter(|_| is_asked).cloned().collect();
+        let awaited = args.awaited.iter().filter(|_| is_asked).cloned().collect();
         let owned = (owner, namespace, changes);
         let timeout = timeout.saturating_sub(begun.elapsed());
-        let request = request(args, owned, wishes, &seen, timeout)?;
-        let deadline = tokio::time::Instant::now() + timeout;
+        let request = request(args, owned, awaited, &seen, timeout)?;
+        let deadline = instant() + timeout;
         let ending = wait::follow(&client, &request, deadline).await?;
         let owner = request.owner();
         let waited = ending.waited().cloned();
@@ -158,10 +170,10 @@ async fn wait_for_all(
 async fn wait_for_concerned(
     args: &ApplyObjectsArgs,
     report: &mut Report,
-    client: &crate::client::Client,
+    client: &crate::terminal::client::Client,
     seen: &[String],
     timeout: Duration,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let ended = concern::follow(client, seen, timeout, &mut report.concerned).await;
     if let (Ok(_), Some(concerned), Format::Text) = (&ended, &report.concerned, args.output.format)
     {
@@ -174,18 +186,18 @@ async fn wait_for_concerned(
 fn request(
     args: &ApplyObjectsArgs,
     (owner, namespace, changes): (OwnerName, String, Changes),
-    mut wishes: Vec<Wish>,
+    mut awaited: Vec<WaitFor>,
     seen: &[String],
     timeout: Duration,
-) -> Result<Request, Failure> {
+) -> Result<Request, CommandError> {
     changes.check()?;
     if changes.is_empty() {
-        wishes.push(Wish::Current);
+        awaited.push(WaitFor::Current);
     }
     Ok(Request {
         owner,
         namespace,
-        wishes,
+        awaited,
         changes: Some(changes),
         seen: seen.to_vec(),
         live: true,
@@ -194,9 +206,23 @@ fn request(
     })
 }
 
+/// Says how the Pathline of the data directory is started, if its cluster is the one that is meant.
+fn start_advice(args: &ApplyObjectsArgs) -> Option<String> {
+    let data_dir = data_dir(&args.server);
+    let is_meant = args.kubeconfig.is_none() && data_dir.join("kubeconfig").exists();
+    let start = is_meant.then(|| start_hint(data_dir))?;
+    Some(format!(
+        "{start}, or name another cluster with --kubeconfig"
+    ))
+}
+
+fn data_dir(args: &ServerArgs) -> &Path {
+    args.data_dir.as_deref().unwrap_or(Path::new(DATA_DIR))
+}
+
 /// Returns the kubeconfig of the Pathline that runs on the data directory, if one does.
 fn kubeconfig_of(args: &ServerArgs) -> Option<PathBuf> {
-    let data_dir = args.data_dir.as_deref().unwrap_or(Path::new(DATA_DIR));
+    let data_dir = data_dir(args);
     let runs = ServerFile::path(data_dir).exists();
     runs.then(|| data_dir.join("kubeconfig"))
         .filter(|path| path.exists())
@@ -207,11 +233,12 @@ async fn apply(
     manifest: &Manifest,
     namespace: &str,
     force: bool,
-) -> Result<Applied, Failure> {
+    refusal: &Refusal,
+) -> Result<Applied, CommandError> {
     let object = &manifest.object;
     let gvk = GroupVersionKind::try_from(&manifest.types)
-        .map_err(|error| Failure::new(format!("{}: {error}", manifest.place)))?;
-    let failed = |what: &str, error: kube::Error| refused(manifest, what, error);
+        .map_err(|error| CommandError::new(format!("{}: {error}", manifest.place)))?;
+    let failed = |what: &str, error: kube::Error| refusal.of(manifest, what, error);
     let (resource, capabilities) = oneshot::pinned_kind(client, &gvk)
         .await
         .map_err(|error| failed("does not know the kind of", error))?;
@@ -243,7 +270,7 @@ async fn apply(
 }
 
 fn owner_kind(api_version: &str, kind: &str) -> Option<OwnerKind> {
-    let ours = api_version == pathline_blueprint::model::API_VERSION;
+    let ours = api_version == pathline_kinds::carto::API_VERSION;
     let mut kinds = [OwnerKind::Workload, OwnerKind::Deliverable].into_iter();
     kinds.find(|it| ours && it.name() == kind)
 }
@@ -252,59 +279,6 @@ fn api(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<
     match namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
         None => Api::all_with(client.clone(), resource),
-    }
-}
-
-fn refused(manifest: &Manifest, what: &str, error: kube::Error) -> Failure {
-    let Manifest {
-        place,
-        types,
-        object,
-    } = manifest;
-    let (kind, name) = (&types.kind, object.name_any());
-    let hint = match &error {
-        kube::Error::Api(status) if status.code == 409 => {
-            Some("somebody else has set these fields; `--force-conflicts` takes them over")
-        }
-        kube::Error::Api(status) if status.code == 404 => {
-            Some("`pathline crds` prints the kinds of Pathline; is this the right cluster?")
-        }
-        kube::Error::Api(_) => None,
-        _ => Some("is the cluster running? check --kubeconfig"),
-    };
-    let (exit, code) = match &error {
-        kube::Error::Api(status) => (Exit::No, code_of(status.code)),
-        _ => (Exit::Unknown, "unavailable"),
-    };
-    let message = match &error {
-        kube::Error::Api(_) | kube::Error::Discovery(_) => {
-            format!("{place}: the cluster {what} {kind}/{name}")
-        }
-        _ => format!("{place}: the cluster can't be asked for {kind}/{name}"),
-    };
-    let cause = match error {
-        kube::Error::Api(status) => anyhow::anyhow!(status.message),
-        other => anyhow::Error::from(other),
-    };
-    let failure = Failure::from(cause.context(message));
-    let failure = failure.with_exit(exit).with_code(code);
-    match hint {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
-    }
-}
-
-/// Returns REST's word for a status that the cluster answers with.
-fn code_of(status: u16) -> &'static str {
-    match status {
-        400 | 422 => "bad-request",
-        401 => "token-unknown",
-        403 => "forbidden",
-        404 => "not-found",
-        409 => "conflict",
-        429 => "too-many",
-        500.. => "unavailable",
-        _ => "failed",
     }
 }
 
@@ -336,7 +310,7 @@ impl Report {
     /// Returns the blueprints and templates that were applied, as the server names them. Those of
     /// Runnables are not waited for, which is said.
     fn seen(&self) -> Vec<String> {
-        let is_ours = |it: &&Applied| it.api_version == pathline_blueprint::model::API_VERSION;
+        let is_ours = |it: &&Applied| it.api_version == pathline_kinds::carto::API_VERSION;
         let mut seen = Vec::new();
         for it in self.applied.iter().filter(is_ours) {
             let Applied { kind, name, .. } = it;

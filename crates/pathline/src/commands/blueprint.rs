@@ -4,14 +4,14 @@ mod graph;
 mod lint;
 mod path;
 mod paths;
-mod report;
 mod source;
+mod table;
 mod test;
 
 use crate::cli::BlueprintCommand;
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
 
-pub(crate) fn run(command: &BlueprintCommand) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &BlueprintCommand) -> Result<Exit, CommandError> {
     match command {
         BlueprintCommand::Path(args) => path::run(args),
         BlueprintCommand::Paths(args) => paths::run(args),

@@ -3,10 +3,10 @@
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs};
-use crate::output::print_bytes;
-use crate::report::{Exit, Failure};
+use crate::terminal::output::print_bytes;
+use crate::terminal::report::{CommandError, Exit};
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "pathline", &mut script);
     print_bytes(&script)?;

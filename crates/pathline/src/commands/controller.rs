@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::cli::settings::verbosity;
 use crate::cli::{ControllerArgs, LogArgs};
-use crate::controller::Controller;
-use crate::logs::{self, Sink};
-use crate::output::{print_data, say};
-use crate::report::{Exit, Failure};
-use crate::settings::verbosity;
-use crate::signals::Signals;
+use crate::terminal::logs::{self, Sink};
+use crate::terminal::output::{print_data, say};
+use crate::terminal::report::{CommandError, Exit};
+use crate::terminal::signals::Signals;
+use crate::wiring::controller::Controller;
 
-/// What `controller` prints when it is ready.
+/// The output of `controller` when it is ready.
 #[derive(Serialize)]
 struct Ready {
     ready: bool,
@@ -21,7 +21,7 @@ struct Ready {
     webhook: Option<String>,
 }
 
-pub(crate) async fn run(args: &ControllerArgs, log: &LogArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: &ControllerArgs, log: &LogArgs) -> Result<Exit, CommandError> {
     logs::start(&verbosity(log), Sink::Stderr)?;
     let mut signals = Signals::listen()?;
     let mut controller = tokio::select! {

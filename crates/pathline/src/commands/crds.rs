@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::cli::OutputArgs;
-use crate::output::{Format, print_data};
-use crate::report::{Exit, Failure};
+use crate::terminal::output::{Format, print_data};
+use crate::terminal::report::{CommandError, Exit};
 
-pub(crate) fn run(args: &OutputArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &OutputArgs) -> Result<Exit, CommandError> {
     let crds = pathline_engine::crds::on_a_real_cluster();
     let mut documents = String::new();
     for crd in &crds {

@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-use crate::admission::Mode;
+use crate::cli::settings;
 use crate::cli::{Address, DemoArgs, LogArgs};
 use crate::demo::{Display, Performance, Scene};
-use crate::instance::{Instance, Options};
-use crate::logs::{self, Sink};
-use crate::output::{print_data, say};
-use crate::report::{Exit, Failure};
-use crate::settings;
-use crate::signals::Signals;
+use crate::terminal::logs::{self, Sink};
+use crate::terminal::output::{print_data, say};
+use crate::terminal::report::{CommandError, Exit};
+use crate::terminal::signals::Signals;
+use crate::wiring::admission::Mode;
+use crate::wiring::instance::{Instance, Options};
 
-pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, Failure> {
-    let timeout = Duration::try_from(args.timeout)
-        .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))?;
+pub(crate) async fn run(args: &DemoArgs, log: &LogArgs) -> Result<Exit, CommandError> {
+    let timeout = Duration::try_from(args.timeout).map_err(|_| {
+        CommandError::new("`--timeout` must not be negative").with_exit(Exit::Usage)
+    })?;
     let mut signals = Signals::listen()?;
     let mut scene = Scene::open(args.dir.as_deref())?;
     logs::start(
@@ -39,7 +40,7 @@ async fn perform(
     timeout: Duration,
     scene: &mut Scene,
     signals: &mut Signals,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let display = Display::new();
     display.line(&format!("Setting up in {}", scene.root().display()));
     display.doing("starting Pathline");
@@ -67,7 +68,7 @@ async fn show(
     scene: &Scene,
     display: &Display,
     instance: &mut Instance,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let mut performance = Performance::new(scene, display, instance.client());
     tokio::select! {
         played = performance.play(timeout) => played?,

@@ -11,14 +11,13 @@ mod owner;
 #[cfg(test)]
 mod samples;
 mod simulate;
-mod source;
+mod style;
 mod tree;
-mod words;
 
 use crate::cli::{LineageArgs, LineageCommand};
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
 
-pub(crate) async fn run(args: LineageArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: LineageArgs) -> Result<Exit, CommandError> {
     match args.command {
         Some(LineageCommand::Simulate(args)) => simulate::run(&args),
         None => ask::run(&args.ask).await,

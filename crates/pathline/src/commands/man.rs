@@ -7,10 +7,10 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::{Cli, ManArgs};
-use crate::output::{print_bytes, say};
-use crate::report::{Exit, Failure};
+use crate::terminal::output::{print_bytes, say};
+use crate::terminal::report::{CommandError, Exit};
 
-pub(crate) fn run(args: &ManArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ManArgs) -> Result<Exit, CommandError> {
     match &args.dir {
         Some(dir) => write_all(dir)?,
         None => {

@@ -4,14 +4,14 @@ use std::pin::pin;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::settings;
 use crate::cli::{LogArgs, SiteArgs};
-use crate::logs::{self, Sink};
-use crate::report::{Exit, Failure};
-use crate::settings;
-use crate::signals::Signals;
-use crate::site::{Manifest, Site};
+use crate::demo::site::{Manifest, Site};
+use crate::terminal::logs::{self, Sink};
+use crate::terminal::report::{CommandError, Exit};
+use crate::terminal::signals::Signals;
 
-pub(crate) async fn run(args: &SiteArgs, log: &LogArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: &SiteArgs, log: &LogArgs) -> Result<Exit, CommandError> {
     logs::start(&settings::verbosity(log), Sink::Stderr)?;
     let mut signals = Signals::listen()?;
     let manifest = Manifest::read(&args.manifest)?;

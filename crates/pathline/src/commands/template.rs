@@ -15,13 +15,13 @@ use serde::Serialize;
 
 use self::suite::Case;
 use crate::cli::{TemplateCommand, TemplateTestArgs};
-use crate::output::print_data;
-use crate::report::{Exit, Failure};
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
 
 const PASSED: Style = AnsiColor::Green.on_default();
 const FAILED: Style = AnsiColor::Red.on_default().bold();
 
-/// What came out of all tests.
+/// The results of all tests.
 #[derive(Debug, Serialize)]
 struct Report {
     tests: Vec<Outcome>,
@@ -29,7 +29,7 @@ struct Report {
     failed: usize,
 }
 
-/// What came out of one test.
+/// The result of one test.
 #[derive(Debug, Serialize)]
 struct Outcome {
     name: String,
@@ -37,21 +37,21 @@ struct Outcome {
     differences: Vec<String>,
 }
 
-/// What tests are run with.
+/// The surroundings of tests.
 struct Tools {
     renderer: Renderer,
     ytt: PathBuf,
 }
 
-pub(crate) async fn run(command: &TemplateCommand) -> Result<Exit, Failure> {
+pub(crate) async fn run(command: &TemplateCommand) -> Result<Exit, CommandError> {
     match command {
         TemplateCommand::Test(args) => test(args).await,
     }
 }
 
-async fn test(args: &TemplateTestArgs) -> Result<Exit, Failure> {
-    let cases =
-        suite::read(&args.dir).map_err(|error| Failure::from(error).with_exit(Exit::Usage))?;
+async fn test(args: &TemplateTestArgs) -> Result<Exit, CommandError> {
+    let cases = suite::read(&args.dir);
+    let cases = cases.map_err(|error| CommandError::from(error).with_exit(Exit::Unknown))?;
     let tools = Tools {
         renderer: Renderer::new(args.ytt.clone()),
         ytt: args.ytt.clone().unwrap_or_else(|| "ytt".into()),

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::cli::settings::UpSettings;
 use crate::cli::{LogArgs, UpArgs};
-use crate::instance::{Instance, Options};
-use crate::logs::{self, Sink};
-use crate::output::{Format, print_data, say};
-use crate::report::{Exit, Failure};
-use crate::settings::UpSettings;
-use crate::signals::Signals;
+use crate::terminal::logs::{self, Sink};
+use crate::terminal::output::{Format, print_data, say};
+use crate::terminal::report::{CommandError, Exit};
+use crate::terminal::signals::Signals;
+use crate::wiring::instance::{Instance, Options};
 
-/// What `up` prints when it is ready.
+/// The output of `up` when it is ready.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Ready {
@@ -24,7 +24,7 @@ struct Ready {
     data_dir: PathBuf,
 }
 
-pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, CommandError> {
     let settings = UpSettings::resolve(args, log)?;
     logs::start(&settings.verbosity, Sink::Stderr)?;
     let mut signals = Signals::listen()?;
@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, Failure> {
 }
 
 /// Says when it is ready, and then waits until something breaks.
-async fn go_on(instance: &mut Instance, format: Format) -> Failure {
+async fn go_on(instance: &mut Instance, format: Format) -> CommandError {
     if let Err(failure) = instance.prepared().await {
         return failure;
     }

@@ -7,29 +7,30 @@ mod view;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use pathline_lineage::wait::Wish;
-use pathline_server::api::Waited;
+use pathline_client::api::WaitResult;
+use pathline_clock::instant;
+use pathline_lineage::wait::WaitFor;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use self::ending::{Ending, unasked};
 use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
-use crate::client::{Client, ClientError};
 use crate::commands::apply::Changes;
-use crate::output::{Format, print_data, print_text, say};
-use crate::report::{Exit, Failure};
+use crate::terminal::client::{Client, ClientError};
+use crate::terminal::output::{Format, print_data, print_text, say};
+use crate::terminal::report::{CommandError, Exit};
 
 /// The time that the first answer may take, whatever the time-out.
-const FIRST_ANSWER: Duration = Duration::from_secs(2);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What to wait for, and for how long.
+/// A wait: for what, and for how long.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) owner: OwnerName,
     pub(crate) namespace: String,
-    pub(crate) wishes: Vec<Wish>,
-    /// What an apply has changed, which is waited for, too.
+    pub(crate) awaited: Vec<WaitFor>,
+    /// The changes of an apply, which are waited for, too.
     pub(crate) changes: Option<Changes>,
     /// Blueprints and templates that the owner must have been looked at with, if it uses them.
     pub(crate) seen: Vec<String>,
@@ -38,37 +39,37 @@ pub(crate) struct Request {
     pub(crate) timeout: Duration,
 }
 
-pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, Failure> {
-    check(&args.wishes)?;
+pub(crate) async fn run(args: &WaitArgs) -> Result<Exit, CommandError> {
+    check(&args.awaited)?;
     let request = Request {
         owner: args.owner.clone(),
         namespace: args.namespace.clone(),
-        wishes: args.wishes.clone(),
+        awaited: args.awaited.clone(),
         changes: None,
         seen: Vec::new(),
         live: args.enough.live,
         accept_assumed: args.enough.accept_assumed,
-        timeout: patience(args.enough.timeout)?,
+        timeout: timeout(args.enough.timeout)?,
     };
-    let deadline = Instant::now() + request.timeout;
+    let deadline = instant() + request.timeout;
     let away = |error: &ClientError| say(&format!("{error}; waiting until one is started"));
-    let ending = match Client::await_server(&args.server, deadline, away).await {
+    let ending = match Client::await_server(&args.server.options(), deadline, away).await {
         Err(error) if error.is_stopped() => Ending::Unasked(Some(error)),
         client => follow(&client?, &request, deadline).await?,
     };
     report(ending, &request, args.output.format)
 }
 
-/// Refuses wishes that can't all be true.
-pub(crate) fn check(wishes: &[Wish]) -> Result<(), Failure> {
-    let checked = pathline_lineage::wait::check(wishes);
-    checked.map_err(|error| Failure::new(error.to_string()).with_exit(Exit::Usage))
+/// Refuses what can't all be true.
+pub(crate) fn check(awaited: &[WaitFor]) -> Result<(), CommandError> {
+    let checked = pathline_lineage::wait::check(awaited);
+    checked.map_err(|error| CommandError::new(error.to_string()).with_exit(Exit::Usage))
 }
 
 /// Returns how long to wait at most.
-pub(crate) fn patience(timeout: SignedDuration) -> Result<Duration, Failure> {
+pub(crate) fn timeout(timeout: SignedDuration) -> Result<Duration, CommandError> {
     Duration::try_from(timeout)
-        .map_err(|_| Failure::new("`--timeout` must not be negative").with_exit(Exit::Usage))
+        .map_err(|_| CommandError::new("`--timeout` must not be negative").with_exit(Exit::Usage))
 }
 
 /// Follows until it is decided or time is up, and shows where everything is meanwhile.
@@ -76,7 +77,7 @@ pub(crate) async fn follow(
     client: &Client,
     request: &Request,
     deadline: Instant,
-) -> Result<Ending, Failure> {
+) -> Result<Ending, CommandError> {
     let path = request.path();
     let path: Vec<_> = path.iter().map(String::as_str).collect();
     let query = request.query();
@@ -88,7 +89,7 @@ pub(crate) async fn follow(
     let mut view = View::new(request);
     let mut last = None;
     // Whoever gives no time wants to know how it is.
-    let first = deadline.max(Instant::now() + FIRST_ANSWER);
+    let first = deadline.max(instant() + FIRST_ANSWER_TIMEOUT);
     loop {
         let next = events.next(|error| view.broken(error));
         let until = if last.is_none() { first } else { deadline };
@@ -99,7 +100,7 @@ pub(crate) async fn follow(
                 Ending::Unasked(events.trouble())
             });
         };
-        let waited: Waited = read(&event?.data)?;
+        let waited: WaitResult = read(&event?.data)?;
         view.show(&waited);
         if waited.is_decided() {
             return Ok(Ending::Decided(waited));
@@ -109,7 +110,7 @@ pub(crate) async fn follow(
 }
 
 /// Says how it ended: as data on stdout, and on stderr why it has not happened.
-fn report(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+fn report(ending: Ending, request: &Request, format: Format) -> Result<Exit, CommandError> {
     if let Some(waited) = ending.waited()
         && format != Format::Text
     {
@@ -119,7 +120,11 @@ fn report(ending: Ending, request: &Request, format: Format) -> Result<Exit, Fai
 }
 
 /// Says how it ended, for people.
-pub(crate) fn tell(ending: Ending, request: &Request, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn tell(
+    ending: Ending,
+    request: &Request,
+    format: Format,
+) -> Result<Exit, CommandError> {
     let notes = ending.waited().map(|waited| waited.notes.as_slice());
     for note in notes.unwrap_or_default() {
         say(&format!("note: {note}"));
@@ -134,9 +139,9 @@ pub(crate) fn tell(ending: Ending, request: &Request, format: Format) -> Result<
 }
 
 /// Reads the data of an event.
-pub(crate) fn read<T: DeserializeOwned>(data: &str) -> Result<T, Failure> {
+pub(crate) fn read<T: DeserializeOwned>(data: &str) -> Result<T, CommandError> {
     serde_json::from_str(data).map_err(|_| {
-        Failure::new("the server tells something that this version does not understand")
+        CommandError::new("the server tells something that this version does not understand")
             .with_hint("use the `pathline` of the version that runs there")
             .with_exit(Exit::Unknown)
     })
@@ -149,8 +154,11 @@ impl Request {
     }
 
     fn query(&self) -> Vec<(&'static str, String)> {
-        let wishes = self.wishes.iter().map(|wish| ("for", wish.to_string()));
-        let mut query: Vec<_> = wishes.collect();
+        let awaited = self
+            .awaited
+            .iter()
+            .map(|wait_for| ("for", wait_for.to_string()));
+        let mut query: Vec<_> = awaited.collect();
         query.extend(self.changes.iter().flat_map(Changes::query));
         query.extend(self.seen.iter().map(|it| ("seen", it.clone())));
         if self.live {

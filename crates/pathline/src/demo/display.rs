@@ -9,14 +9,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::scene::Commit;
 use super::stage::Stage;
 use super::story::{Trouble, short};
-use crate::output::say;
+use crate::terminal::output::say;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const NAME: Style = AnsiColor::Yellow.on_default();
 const SOFT: Style = Style::new().dimmed();
 
-/// How often the moving line moves.
+/// The interval at which the moving line moves.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Lines that stay, and on a terminal one last line that moves.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use crate::report::Hint;
+use crate::terminal::report::Hint;
 
 /// Making a small local repository takes milliseconds; something that takes this long is stuck.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const MISLEADING: [&str; 5] = [
     "GIT_COMMON_DIR",
 ];
 
-/// Why git did not do what it was asked for.
+/// An error of git.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
     #[error("cannot run `git`")]

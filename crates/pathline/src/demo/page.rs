@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 /// The most of a page that is read.
 const MAX_BYTES: u64 = 1 << 20;
-/// How long the application may take to answer.
+/// The time that the application may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the page at `/`, if the application answers with one.

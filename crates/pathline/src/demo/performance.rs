@@ -16,13 +16,13 @@ use super::stage::Stage;
 use super::story::{News, Story, Trouble, short};
 use super::summary::{Arrival, Reached, Summary};
 use super::watch::{self, Sights};
-use crate::instance::Instance;
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
+use crate::wiring::instance::Instance;
 
-/// How long to wait before a page is asked for again.
-const PAGE_PAUSE: Duration = Duration::from_millis(200);
-/// How long a process that says it is ready may take to show its page.
-const PAGE_PATIENCE: Duration = Duration::from_secs(15);
+/// The pause before a page is asked for again.
+const PAGE_INTERVAL: Duration = Duration::from_millis(200);
+/// The time that a process which says it is ready may take to show its page.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A demo under way.
 pub(crate) struct Performance<'a> {
@@ -48,7 +48,7 @@ impl<'a> Performance<'a> {
     }
 
     /// Shows two commits arrive, or says within `timeout` why one does not.
-    pub(crate) async fn play(&mut self, timeout: Duration) -> Result<(), Failure> {
+    pub(crate) async fn play(&mut self, timeout: Duration) -> Result<(), CommandError> {
         match tokio::time::timeout(timeout, self.two_commits(timeout)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.late(timeout)),
@@ -56,7 +56,7 @@ impl<'a> Performance<'a> {
     }
 
     /// Follows whatever the user commits, for as long as it is polled and can see.
-    pub(crate) async fn encore(&mut self) -> Failure {
+    pub(crate) async fn encore(&mut self) -> CommandError {
         let mut shown = self.story.fetched().map(str::to_owned);
         loop {
             let newer = self
@@ -94,7 +94,7 @@ impl<'a> Performance<'a> {
         }
     }
 
-    async fn two_commits(&mut self, timeout: Duration) -> Result<(), Failure> {
+    async fn two_commits(&mut self, timeout: Duration) -> Result<(), CommandError> {
         self.scene.set_up().await?;
         let first = self.scene.commit("Say hello").await?;
         for object in sample::objects(&self.scene.targets())? {
@@ -109,7 +109,7 @@ impl<'a> Performance<'a> {
     }
 
     /// Tells how the commit comes along until its page is there, or until it cannot get there.
-    async fn follow(&mut self, commit: &Commit) -> Result<(), Failure> {
+    async fn follow(&mut self, commit: &Commit) -> Result<(), CommandError> {
         self.display.made(commit);
         self.story.follow(&commit.id);
         let mut stages = Vec::new();
@@ -138,13 +138,13 @@ impl<'a> Performance<'a> {
     }
 
     /// Waits for the next change in the cluster.
-    async fn look(&mut self) -> Result<(), Failure> {
+    async fn look(&mut self) -> Result<(), CommandError> {
         let sight = self.sights.next().await.context("the watches have ended")?;
         self.story.see(sight);
         Ok(())
     }
 
-    async fn tell(&self, commit: &Commit, news: News) -> Result<Option<Reached>, Failure> {
+    async fn tell(&self, commit: &Commit, news: News) -> Result<Option<Reached>, CommandError> {
         match news {
             News::Reached { stage, detail } => {
                 let detail = match stage {
@@ -163,20 +163,20 @@ impl<'a> Performance<'a> {
                     },
                 ) = (short(&commit.id), trouble);
                 let done = stage.done();
-                Err(Failure::new(format!(
+                Err(CommandError::new(format!(
                     "{id} was not {done}: {object} says {message}"
                 )))
             }
             News::Overtaken { by } => {
-                let told = format!("{} was overtaken by {}", short(&commit.id), short(&by));
-                self.display.line(&told);
-                Err(Failure::new(told))
+                let message = format!("{} was overtaken by {}", short(&commit.id), short(&by));
+                self.display.line(&message);
+                Err(CommandError::new(message))
             }
         }
     }
 
     /// A commit is running when its page says so, and not before.
-    async fn see_page(&self, commit: &Commit) -> Result<String, Failure> {
+    async fn see_page(&self, commit: &Commit) -> Result<String, CommandError> {
         let (host, port) = self.scene.site();
         let looking = async {
             loop {
@@ -185,19 +185,19 @@ impl<'a> Performance<'a> {
                     Ok(_) => tracing::info!("the page does not show {} yet", commit.id),
                     Err(error) => tracing::info!("the page is not there yet: {error}"),
                 }
-                tokio::time::sleep(PAGE_PAUSE).await;
+                tokio::time::sleep(PAGE_INTERVAL).await;
             }
         };
         let id = short(&commit.id);
-        match tokio::time::timeout(PAGE_PATIENCE, looking).await {
+        match tokio::time::timeout(PAGE_TIMEOUT, looking).await {
             Ok(()) => Ok(format!("http://{host}:{port} shows {id}")),
-            Err(_) => Err(Failure::new(format!(
+            Err(_) => Err(CommandError::new(format!(
                 "http://{host}:{port} does not show {id}"
             ))),
         }
     }
 
-    fn late(&self, timeout: Duration) -> Failure {
+    fn late(&self, timeout: Duration) -> CommandError {
         let stage = self.story.next().unwrap_or(Stage::Running);
         let trouble = self.story.trouble(stage);
         self.display.rest();
@@ -206,7 +206,7 @@ impl<'a> Performance<'a> {
         let log = trouble
             .log_path
             .unwrap_or_else(|| self.scene.log_path().display().to_string());
-        Failure::new(format!(
+        CommandError::new(format!(
             "after {timeout:?}, {commit} is still not {done} ({object})"
         ))
         .with_hint(format!("the log is {log}; `--timeout` allows more time"))

@@ -1,4 +1,4 @@
-//! What the demo is made of: `examples/hello`, part of the binary so that no checkout is needed.
+//! The files of the demo: `examples/hello`, part of the binary so that no checkout is needed.
 
 use anyhow::Context;
 use kube::api::DynamicObject;
@@ -32,7 +32,7 @@ const OBJECTS: [(&str, &str); 5] = [
     hello!("deliverable.yaml"),
 ];
 
-/// Where the objects of one demo point to, instead of where the example points.
+/// The places that the objects of one demo point to, instead of those of the example.
 pub(super) struct Targets {
     pub(super) app_url: String,
     pub(super) manifests_url: String,

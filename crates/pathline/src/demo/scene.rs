@@ -1,4 +1,4 @@
-//! Where a demo takes place: a directory with two repositories and a Pathline.
+//! The scene of a demo: a directory with two repositories and a Pathline.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context;
+use pathline_clock::Clock;
 use tempfile::TempDir;
 use url::Url;
 
 use super::git::{GitError, git};
 use super::sample::{self, Targets};
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
 
 /// The directory of a demo and what is in it.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(super) struct Commit {
 
 impl Scene {
     /// Makes the directory: `dir` if given, which must be empty or new, else a temporary one.
-    pub(crate) fn open(dir: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn open(dir: Option<&Path>) -> Result<Self, CommandError> {
         let (root, temporary) = match dir {
             Some(dir) => (empty_directory(dir)?, None),
             None => {
@@ -121,7 +122,7 @@ impl Scene {
     }
 
     /// Makes the two repositories: the application without a commit, the manifests bare.
-    pub(super) async fn set_up(&self) -> Result<(), Failure> {
+    pub(super) async fn set_up(&self) -> Result<(), CommandError> {
         let app = self.app();
         fs::create_dir(&app)?;
         for (name, text) in sample::app_files() {
@@ -158,7 +159,7 @@ impl Scene {
         &self,
         message: &str,
         subject: &str,
-    ) -> Result<Commit, Failure> {
+    ) -> Result<Commit, CommandError> {
         fs::write(self.app().join("message.txt"), format!("{message}\n"))?;
         Ok(self.commit(subject).await?)
     }
@@ -170,7 +171,7 @@ impl Scene {
         // A commit knows its time to the second; the branch was written when it was made.
         let branch =
             fs::metadata(app.join(".git/refs/heads/main")).and_then(|file| file.modified());
-        let made_at = branch.unwrap_or_else(|_| SystemTime::now());
+        let made_at = branch.unwrap_or_else(|_| Clock::system().now().into());
         Ok(Commit {
             id: id.to_owned(),
             subject,
@@ -179,11 +180,11 @@ impl Scene {
     }
 }
 
-fn empty_directory(dir: &Path) -> Result<PathBuf, Failure> {
+fn empty_directory(dir: &Path) -> Result<PathBuf, CommandError> {
     let cannot_use = || format!("cannot use {} for the demo", dir.display());
     fs::create_dir_all(dir).with_context(cannot_use)?;
     if fs::read_dir(dir).with_context(cannot_use)?.next().is_some() {
-        return Err(Failure::new(format!("{} is not empty", dir.display()))
+        return Err(CommandError::new(format!("{} is not empty", dir.display()))
             .with_hint("the demo starts in a fresh directory; name a new one with `--dir`")
             .with_exit(Exit::Usage));
     }

@@ -1,7 +1,8 @@
-//! What the objects of the cluster mean for one commit. Pure: no clock, no cluster.
+//! The progress of one commit, as the objects of the cluster show it. Pure: no clock, no cluster.
 
 use std::collections::BTreeMap;
 
+use pathline_lineage::revision::commit_of;
 use serde_json::Value;
 
 use super::stage::Stage;
@@ -27,16 +28,16 @@ pub(super) enum News {
     Overtaken { by: String },
 }
 
-/// Why a commit does not come further, as far as the cluster knows.
+/// The reason that a commit does not come further, as far as the cluster knows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Trouble {
     /// The object to look at, as `Kind/name`.
     pub(super) object: String,
-    /// What it, or its owner, says.
+    /// The message of it, or of its owner.
     pub(super) message: String,
     /// The last lines of its log.
     pub(super) log_tail: String,
-    /// Where the whole log is.
+    /// The file with the whole log.
     pub(super) log_path: Option<String>,
 }
 
@@ -123,7 +124,7 @@ impl Story {
     /// Returns the commit that the path has fetched last.
     pub(super) fn fetched(&self) -> Option<&str> {
         self.text(Stage::Fetched, "/status/artifact/revision")
-            .and_then(commit_of)
+            .map(commit_of)
     }
 
     /// Returns what the cluster says about a station that is not reached.
@@ -191,7 +192,7 @@ impl Story {
         let object = format!("{}/{}", stage.kind(), text("/metadata/name"));
         match stage {
             Stage::Fetched | Stage::Delivered => {
-                let commit = commit_of(text("/status/artifact/revision")).unwrap_or_default();
+                let commit = commit_of(text("/status/artifact/revision"));
                 format!("{object} has {}", short(commit))
             }
             Stage::Tested => format!("{object} passed"),
@@ -231,7 +232,7 @@ impl Story {
 
     fn revision_is(&self, stage: Stage, pointer: &str, commit: Option<&String>) -> bool {
         self.text(stage, pointer)
-            .and_then(commit_of)
+            .map(commit_of)
             .is_some_and(|seen| Some(seen) == commit.map(String::as_str))
     }
 
@@ -248,11 +249,6 @@ impl Story {
 /// Returns the first characters of a commit id, as people write it.
 pub(super) fn short(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
-}
-
-/// Returns the commit of a revision such as `main@sha1:8f1c2e7d`.
-fn commit_of(revision: &str) -> Option<&str> {
-    revision.rsplit_once(':').map(|(_, commit)| commit)
 }
 
 fn conditions(object: &Value) -> impl Iterator<Item = &Value> {

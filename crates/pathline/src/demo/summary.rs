@@ -1,4 +1,4 @@
-//! What a demo ends with: what arrived, where it is, and what to try next.
+//! The end of a demo: what arrived, where it is, and what to try next.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(super) struct Arrival {
     pub(super) stages: Vec<Reached>,
 }
 
-/// When a commit reached a station, in seconds after it was made.
+/// The time at which a commit reached a station, in seconds after it was made.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Reached {
@@ -49,7 +49,7 @@ impl Reached {
 }
 
 impl Summary {
-    /// Writes what arrived.
+    /// Writes which commits arrived, for people.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         for Arrival {

@@ -1,7 +1,6 @@
 //! A Pathline that runs `examples/hello`, asked what things are made of and whether they arrived.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -33,7 +32,7 @@ impl Example {
         let (up, ready) = start();
         let home = up.directory().canonicalize()?.join("hello");
         fs::create_dir(&home)?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = pathline_testkit::free_port();
         copy_objects(&home, port)?;
         let commit = make_repositories(&home)?;
         let example = Self { up, ready, commit };
@@ -214,8 +213,8 @@ async fn waiting_ends_when_it_is_true_and_when_it_cannot_be() -> Result<()> {
         stderr(&unused)
     );
 
-    let never = ["--for", "source=ffffffff", "--timeout", "1s"];
-    let late = example.ask(&[&["wait", "workload/hello"][..], &never].concat());
+    let impossible = ["--for", "source=ffffffff", "--timeout", "1s"];
+    let late = example.ask(&[&["wait", "workload/hello"][..], &impossible].concat());
     assert_eq!(late.status.code(), Some(124), "{}", stderr(&late));
     assert!(
         stderr(&late).contains("after 1s it has not happened yet"),
@@ -237,12 +236,12 @@ async fn waiting_goes_on_when_pathline_is_started_again() -> Result<()> {
     );
     let data_dir = example.up.directory().join(".pathline");
     let data_dir = data_dir.to_str().context("a path")?;
-    let wish = format!("source={next}");
+    let wait_for = format!("source={next}");
     let wait = [
         "wait",
         "workload/hello",
         "--for",
-        &wish,
+        &wait_for,
         "--data-dir",
         data_dir,
     ];
@@ -371,6 +370,8 @@ fn what_nobody_knows_and_who_may_not_ask_are_told_apart() {
         let (code, told) = ask(arguments, None);
         assert_eq!(code, Some(1), "{arguments:?}: {told}");
         assert!(told.starts_with("error: "), "{arguments:?}: {told}");
+        let is_id = arguments[1].len() == 64;
+        assert!(is_id || told.contains("hint: "), "{arguments:?}: {told}");
     }
     let (code, told) = ask(&["lineage", "workload/nobody"], Some("wrong"));
     assert_eq!(code, Some(3), "{told}");

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use pathline_blueprint::model::Workload;
+use pathline_kinds::carto::Workload;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, document, end};
@@ -154,10 +154,10 @@ async fn point_9_a_value_that_a_colleague_replaced_is_superseded_with_who_and_wh
     scene.colleague("data", &debug("other")).await;
     let (code, out, stderr) = end(first);
     assert_eq!(code, Some(1), "{stderr}");
-    let never = document(&out)["waited"][0]["never"].clone();
-    assert_eq!(never["reason"], "superseded");
-    assert_eq!(never["input"], "param:debug");
-    assert_eq!(never["by"]["manager"], "colleague");
+    let impossible = document(&out)["waited"][0]["impossible"].clone();
+    assert_eq!(impossible["reason"], "superseded");
+    assert_eq!(impossible["input"], "param:debug");
+    assert_eq!(impossible["by"]["manager"], "colleague");
     Ok(())
 }
 
@@ -201,15 +201,15 @@ async fn point_9_what_a_colleague_changes_besides_does_not_supersede() -> Result
     let (code, _, stderr) = end(first);
     assert_eq!(code, Some(0), "{stderr}");
 
-    // What nothing reads is a note; and a wish that cannot come true ends it.
+    // What nothing reads is a note; and what cannot come true ends it.
     let (code, _, stderr) = end(scene.apply("app", &both("on", "gold"), &[])?);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(
         stderr.contains("nothing on the path reads param:unread"),
         "{stderr}"
     );
-    let wish = ["--for", "param:colour=red"];
-    let (code, _, stderr) = end(scene.apply("app", &both("on", "gold"), &wish)?);
+    let wait_for = ["--for", "param:colour=red"];
+    let (code, _, stderr) = end(scene.apply("app", &both("on", "gold"), &wait_for)?);
     assert_eq!(code, Some(1), "{stderr}");
     Ok(())
 }

@@ -41,12 +41,12 @@ fn wrong_value_is_named_with_its_place() {
 }
 
 #[test]
-fn missing_file_is_wrong_usage() {
+fn missing_file_cannot_be_read() {
     let output = pathline()
         .args(["up", "--config", "/nowhere/p.yaml"])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(3));
     assert_snapshot!(stderr(&output), @"
     error: cannot read the configuration file /nowhere/p.yaml
       caused by: No such file or directory (os error 2)

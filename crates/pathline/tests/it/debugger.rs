@@ -8,8 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use pathline_testkit::http_child::free_port;
-use pathline_testkit::{Leash, git, repository_root, skip};
+use pathline_testkit::{Leash, free_port, git, repository_root, skip};
 use serde_json::{Value, json};
 
 use self::dap::Session;
@@ -66,7 +65,7 @@ spec:
     metadata: {name: hello}
     spec:
       source: {url: $(source.url)$, revision: $(source.revision)$}
-      command: [python3, app.py, '<port>']
+      command: [python3, <debugger>app.py, '<port>']
       readiness: {httpGet: {port: <port>}}
 ---
 apiVersion: carto.run/v1alpha1
@@ -89,14 +88,50 @@ spec: {source: {git: {url: 'file://<app>', ref: {branch: main}}}}
 
 /// The commands and files that the documentation shows, with a port that is free.
 struct Documented {
+    way: Way,
     shell: String,
     tasks: Value,
     launch: Value,
     port: u16,
 }
 
+/// The ways that the documentation shows to get a debugger into the application.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// The debugger is put into the process while that runs, with gdb.
+    Injected,
+    /// The template starts the application with the debugger.
+    Started,
+}
+
+impl Way {
+    /// Returns the way that this machine allows: there are processors of whose registers an older gdb
+    /// cannot write all, and then it calls nothing in any process.
+    fn on_this_machine() -> Result<Self> {
+        let mut process = Command::new("sleep").arg("600").spawn()?;
+        let pid = process.id().to_string();
+        let call = ["--nx", "--batch", "--eval-command=call (int)getpid()"];
+        let called = Command::new("gdb")
+            .args(call)
+            .args(["--pid", &pid])
+            .output();
+        process.kill()?;
+        process.wait()?;
+        let called = stdout(&called?).contains(&format!("$1 = {pid}"));
+        Ok(if called {
+            Self::Injected
+        } else {
+            Self::Started
+        })
+    }
+}
+
 impl Documented {
     fn read() -> Result<Self> {
+        Self::of_way(Way::Injected)
+    }
+
+    fn of_way(way: Way) -> Result<Self> {
         let docs = fs::read_to_string(repository_root().join("docs/waiting.md"))?;
         let (_, docs) = docs
             .split_once("## What to attach to")
@@ -112,11 +147,30 @@ impl Documented {
             anyhow::Ok(block.to_owned())
         };
         Ok(Self {
+            way,
             shell: block("### In a shell", "sh")?,
             tasks: serde_json::from_str(&block("`.vscode/tasks.json`:", "json")?)?,
             launch: serde_json::from_str(&block("`.vscode/launch.json`:", "json")?)?,
             port,
         })
+    }
+
+    /// Returns the commands from "file saved" to "debugger attached": a debugger that the template
+    /// starts needs no second one.
+    fn commands(&self) -> &str {
+        let first = self.shell.lines().next().unwrap_or_default();
+        match self.way {
+            Way::Injected => &self.shell,
+            Way::Started => first,
+        }
+    }
+
+    /// Returns the arguments of Python before the application in the template.
+    fn debugger(&self) -> String {
+        match self.way {
+            Way::Injected => String::new(),
+            Way::Started => format!("-m, debugpy, --listen, '127.0.0.1:{}', ", self.port),
+        }
     }
 
     /// Returns what an editor asks the debugger for, in this workspace.
@@ -136,7 +190,7 @@ struct Laptop {
 }
 
 impl Laptop {
-    fn start(python: &Path) -> Result<Self> {
+    fn start(python: &Path, debugger: &str) -> Result<Self> {
         let leash = Leash::new("pathline-debugger-")?;
         let home = leash.directory().canonicalize()?;
         let app = home.join("app");
@@ -146,6 +200,7 @@ impl Laptop {
         git(&app, &["add", "app.py"]);
         git(&app, &["commit", "-q", "-m", "Say hello"]);
         let objects = OBJECTS.replace("<port>", &free_port().to_string());
+        let objects = objects.replace("<debugger>", debugger);
         let objects = objects.replace("<app>", &text(&app));
         fs::write(home.join("objects.yaml"), objects)?;
 
@@ -194,8 +249,8 @@ fn commands_of_the_documentation_attach_a_debugger_to_the_new_commit() -> Result
             return Ok(());
         }
     };
-    let documented = Documented::read()?;
-    let laptop = Laptop::start(&python)?;
+    let documented = Documented::of_way(Way::on_this_machine()?)?;
+    let laptop = Laptop::start(&python, &documented.debugger())?;
     laptop.shell("pathline apply -f ../objects.yaml")?;
     laptop.shell("pathline wait workload/hello --for source=$(git rev-parse HEAD) --live")?;
     let before = laptop.shell("pathline wait workload/hello --live -o json")?;
@@ -203,7 +258,7 @@ fn commands_of_the_documentation_attach_a_debugger_to_the_new_commit() -> Result
 
     let saved = APPLICATION.replace("\"hello\"", "\"hello again\"");
     fs::write(laptop.app.join("app.py"), saved)?;
-    laptop.shell(&documented.shell)?;
+    laptop.shell(documented.commands())?;
 
     let running = fs::read_to_string(laptop.app.join("running.json"))?;
     let running = serde_json::from_str::<Value>(&running)?["running"][0].take();
@@ -217,7 +272,7 @@ fn commands_of_the_documentation_attach_a_debugger_to_the_new_commit() -> Result
     Ok(())
 }
 
-/// What a debugger has seen at the breakpoint.
+/// The values that a debugger shows at the breakpoint.
 struct Inspected {
     word: String,
     pid: String,
@@ -238,9 +293,11 @@ fn inspect_patiently(
             Ok(seen) => return Ok(seen),
             Err(error) => eprintln!("attaching again: {error:#}"),
         }
-        let attach = documented.shell.lines().last().context("a command")?;
-        if let Err(error) = laptop.shell(attach) {
-            eprintln!("{attach}: {error:#}");
+        if documented.way == Way::Injected {
+            let attach = documented.shell.lines().last().context("a command")?;
+            if let Err(error) = laptop.shell(attach) {
+                eprintln!("{attach}: {error:#}");
+            }
         }
     }
     inspect(documented, &laptop.app, running)
@@ -302,6 +359,7 @@ fn inspect(documented: &Documented, app: &Path, running: &Value) -> Result<Inspe
 #[test]
 fn tasks_of_the_editor_are_the_commands_of_the_shell() -> Result<()> {
     let Documented {
+        way: _,
         shell,
         tasks,
         launch,

@@ -63,6 +63,7 @@ fn hole_1_files_are_read_by_every_command_however_deep_they_are() {
         &["blueprint", "test", data],
         &["template", "test", data],
         &["lineage", "simulate", &objects],
+        &["tracker", "simulate", &objects],
         &["apply", "-f", &template, "--kubeconfig", &lists],
         &["site", "--manifest", &objects],
     ] {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kube::Api;
 use kube::api::DeleteParams;
-use pathline_blueprint::model::Workload;
+use pathline_kinds::carto::Workload;
 
 use crate::instance::{Instance, end};
 

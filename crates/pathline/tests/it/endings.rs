@@ -1,4 +1,4 @@
-//! How `pathline wait` ends: each exit code and each reason, with what to do next.
+//! The ends of `pathline wait`: each exit code and each reason, with what to do next.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::program::{Ended, Running, run, stdout};
 use crate::up::{UP, client};
 
-/// Chains that end in objects without a last mile. What the first one makes is proven; what the
+/// Chains that end in objects without a rollout. What the first one makes is proven; what the
 /// second makes is only assumed; the third is never done; the fourth cannot be rendered.
 const OBJECTS: &str = "
 apiVersion: carto.run/v1alpha1
@@ -168,8 +168,8 @@ fn what_has_arrived_ends_with_0(scene: &Scene) {
 }
 
 fn what_cannot_happen_ends_with_1_and_what_to_do_next(scene: &Scene) {
-    let ends = |owner: &str, wish: &str, parts: &[&str]| {
-        scene.assert_ends(owner, &["--for", wish], 1, parts);
+    let ends = |owner: &str, wait_for: &str, parts: &[&str]| {
+        scene.assert_ends(owner, &["--for", wait_for], 1, parts);
     };
     let unused = [
         "nothing on the path reads param:colour",
@@ -204,12 +204,13 @@ fn want_of_proof_ends_with_3_and_the_template_to_mend(scene: &Scene) {
         "hint: `--accept-assumed`",
     ];
     scene.assert_ends("workload/silent", &["--for", "param:debug=on"], 3, &assumed);
-    let no_last_mile = [
+    let no_rollout = [
         "make (ClusterTemplate/proven): nothing below its object is known to run",
         "declare artifactTracing.liveSelector, or wait without --live",
+        "hint: mend what is named",
     ];
     let live = ["--for", "param:debug=on", "--live"];
-    scene.assert_ends("workload/proven", &live, 3, &no_last_mile);
+    scene.assert_ends("workload/proven", &live, 3, &no_rollout);
 }
 
 fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
@@ -239,7 +240,7 @@ fn what_takes_too_long_ends_with_124_and_where_it_is(scene: &Scene) {
     }
     let nobody = [
         "there is no workload `nobody` in namespace `default` yet; waiting for it",
-        "wait again, or longer with `--timeout`",
+        "wait again, or longer with `--timeout`; check the name and the namespace (`-n`)",
     ];
     scene.assert_ends("workload/nobody", &arguments, 124, &nobody);
 }

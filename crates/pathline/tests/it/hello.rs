@@ -1,11 +1,10 @@
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use pathline_testkit::kube::{Binaries, Kubectl};
-use pathline_testkit::{repository_root, skip};
+use pathline_testkit::{free_port, repository_root, skip};
 use rustix::process::Signal;
 
 use crate::program::Running;
@@ -68,7 +67,7 @@ async fn example_runs_when_it_is_applied_by_kubectl_and_goes_when_it_is_deleted(
     let (up, ready) = start();
     let home = up.directory().canonicalize()?.join("hello");
     fs::create_dir(&home)?;
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let port = free_port();
     copy_objects(&home, port)?;
     let commit = make_repositories(&home)?;
     let kubeconfig = ready["kubeconfig"].as_str().context("a kubeconfig")?.into();
@@ -102,15 +101,15 @@ fn apply_and_wait() -> Result<()> {
     let (up, _) = start();
     let home = up.directory().canonicalize()?.join("hello");
     fs::create_dir(&home)?;
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let port = free_port();
     copy_objects(&home, port)?;
     let commit = make_repositories(&home)?;
     let data_dir = text(&up.directory().join(".pathline"));
     let ask = |arguments: &[&str]| {
         Running::start(&[arguments, &["--data-dir", &data_dir, "--timeout", "3m"]].concat())
     };
-    let wish = format!("source={commit}");
-    let mut waiting = ask(&["wait", "workload/hello", "--for", &wish, "--live"]);
+    let wait_for = format!("source={commit}");
+    let mut waiting = ask(&["wait", "workload/hello", "--for", &wait_for, "--live"]);
     waiting.wait_for_stderr("there is no workload `hello` in namespace `default` yet");
 
     let applied = ask(&["apply", "-f", &text(&home), "--wait"]).wait();
@@ -120,7 +119,7 @@ fn apply_and_wait() -> Result<()> {
     let waited = waiting.wait();
     assert_eq!(waited.code, Some(0), "{}", waited.stderr);
     // The commit is a source of the workload only; the deliverable beside it is not asked for it.
-    let named = ask(&["apply", "-f", &text(&home), "--wait", "--for", &wish]).wait();
+    let named = ask(&["apply", "-f", &text(&home), "--wait", "--for", &wait_for]).wait();
     assert_eq!(named.code, Some(0), "{}", named.stderr);
     up.signal(Signal::TERM);
     ensure!(up.wait().code == Some(0), "it stops in order");

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 28] = [
+pub(crate) const COMMANDS: [&str; 31] = [
     "up",
     "controller",
     "crds",
@@ -29,6 +29,9 @@ pub(crate) const COMMANDS: [&str; 28] = [
     "wait",
     "lineage",
     "lineage simulate",
+    "tracker",
+    "tracker simulate",
+    "tracker label",
     "token",
     "token create",
     "token list",

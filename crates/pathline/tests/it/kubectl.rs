@@ -11,7 +11,7 @@ use crate::program::{run, stderr, stdout};
 
 pub(crate) const SUITE: &str = "kinds, admission and installation with kubectl";
 
-/// What Cartographer says about [`BAD_CHAIN`].
+/// The message of Cartographer about [`BAD_CHAIN`].
 pub(crate) const REFUSAL: &str = "admission webhook \"admission.pathline.dev\" denied the request: \
     error validating clustersupplychain [bad]: invalid sources for resource [build]: \
     [source] is provided by unknown resource [nobody]";

@@ -1,5 +1,10 @@
 //! The binary, used as a user uses it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the tasks of a test are the real ones"
+)]
+
 mod across_git;
 mod admission;
 mod answers;
@@ -11,12 +16,14 @@ mod copies;
 mod debugger;
 mod demo;
 mod depth;
+mod earlier;
 mod early;
 mod endings;
 mod generated;
 mod hello;
 mod help;
 mod holes;
+mod in_metadata;
 mod instance;
 mod keys;
 mod kubectl;
@@ -34,5 +41,6 @@ mod strangers;
 mod template;
 mod templates;
 mod token;
+mod tracker;
 mod up;
 mod usage;

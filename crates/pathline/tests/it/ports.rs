@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use kube::api::DeleteParams;
-use pathline_testkit::http_child::free_port;
+use pathline_testkit::free_port;
 use serde_json::Value;
 
 use crate::hello::{copy_objects, make_repositories};

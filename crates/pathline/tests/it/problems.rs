@@ -29,29 +29,30 @@ fn code(text: &str) -> String {
 }
 
 /// Every command that takes `-o`, with something wrong; its exit code and its word.
-const WRONG: [(&str, i32, &str); 24] = [
+const WRONG: [(&str, i32, &str); 25] = [
     ("wait workload/a", 3, "unavailable"),
     ("wait nothing", 2, "bad-request"),
     ("wait workload/a --timeout=-1s", 2, "bad-request"),
     ("lineage workload/a", 3, "unavailable"),
     ("lineage --contains source=01", 2, "bad-request"),
     ("lineage simulate none.yaml", 3, "unavailable"),
+    ("tracker simulate none.json", 3, "unavailable"),
     ("token create a --scope read", 3, "unavailable"),
     ("token list --server http://127.0.0.1:9", 3, "token-missing"),
     ("token revoke a", 3, "unavailable"),
-    ("apply -f none.yaml", 2, "bad-request"),
+    ("apply -f none.yaml", 3, "unavailable"),
     ("blueprint path -f none -w none", 3, "unavailable"),
     ("blueprint paths -f none", 3, "unavailable"),
     ("blueprint lint -f none", 3, "unavailable"),
     ("blueprint test none", 3, "unavailable"),
-    ("template test none", 2, "bad-request"),
+    ("template test none", 3, "unavailable"),
     ("keys canon --nothing", 2, "bad-request"),
     ("keys diff none none", 3, "unavailable"),
     ("keys compose none none", 3, "unavailable"),
     ("keys apply none none", 3, "unavailable"),
-    ("up --config none", 2, "bad-request"),
+    ("up --config none", 3, "unavailable"),
     ("demo --timeout never", 2, "bad-request"),
-    ("controller --kubeconfig none", 1, "failed"),
+    ("controller --kubeconfig none", 3, "unavailable"),
     ("crds --nothing", 2, "bad-request"),
     ("nothing", 2, "bad-request"),
 ];
@@ -111,6 +112,17 @@ fn errors_have_the_words_of_rest_and_answers_stay_the_only_document() -> Result<
         "{said}"
     );
 
+    let typo = "{apiVersion: carto.run/v1alpha1, kind: ClusterTemplates, metadata: {name: a}}";
+    let typo = instance.file("typo.yaml", typo)?;
+    let (exit, out, said) = ask(&["apply", "-f", &typo]);
+    assert_eq!(
+        (exit, code(&out).as_str()),
+        (Some(1), "not-found"),
+        "{said}"
+    );
+    assert!(said.contains("check the spelling of the kind"), "{said}");
+    assert!(!said.contains("GroupVersionKind"), "{said}");
+
     let wrong = "{apiVersion: carto.run/v1alpha1, kind: Workload, metadata: {name: A, namespace: default}, spec: {}}";
     let wrong = instance.file("wrong.yaml", wrong)?;
     let (exit, out, said) = ask(&["apply", "-f", &wrong, "--wait"]);
@@ -131,6 +143,11 @@ fn errors_have_the_words_of_rest_and_answers_stay_the_only_document() -> Result<
     let answer = document(&out);
     assert_eq!(answer["waited"][0]["state"], "waiting", "{answer}");
     assert_eq!(answer["applied"][0]["kind"], "Workload", "{answer}");
+
+    // It makes nothing, since nothing selects it; that is an answer.
+    let (exit, out, said) = ask(&["lineage", "workload/a"]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(document(&out)["outputs"], serde_json::json!([]), "{out}");
     Ok(())
 }
 
@@ -145,6 +162,24 @@ fn up_that_cannot_start_says_so_as_data() -> Result<()> {
     let ended = second.wait();
     assert_ne!(ended.code, Some(0));
     assert!(document(&out)["error"]["message"] != Value::Null, "{out}");
+    Ok(())
+}
+
+#[test]
+fn apply_while_pathline_is_stopped_says_how_it_is_started() -> Result<()> {
+    let mut instance = Instance::start()?;
+    let file = instance.file(
+        "config.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+    )?;
+    let _leash = instance.stop()?;
+    let told = fail_nowhere(&["apply", "-f", &file, "--data-dir", &instance.data_dir]);
+    assert_eq!(told.0, Some(3), "{told:?}");
+    let start = format!(
+        "start it with `pathline up --data-dir {}`",
+        instance.data_dir
+    );
+    assert!(told.2.contains(&start), "{told:?}");
     Ok(())
 }
 

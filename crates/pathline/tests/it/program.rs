@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Far longer than anything here takes; only a hang is cut off by it.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// Returns the binary, undisturbed by settings of whoever runs the tests.
 pub(crate) fn pathline() -> Command {
@@ -63,7 +63,7 @@ pub(crate) struct Running {
     told: String,
 }
 
-/// What is left of a binary that ran.
+/// The output and the status of a binary that ran.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) stderr: String,
@@ -150,7 +150,7 @@ impl Running {
     /// Waits until stderr says something.
     pub(crate) fn wait_for_stderr(&mut self, what: &str) {
         while !self.told.contains(what) {
-            match self.stderr.recv_timeout(PATIENCE) {
+            match self.stderr.recv_timeout(TIMEOUT) {
                 Ok(line) => self.told += &line,
                 Err(_) => panic!("no {what:?} in\n{}", self.told),
             }
@@ -184,7 +184,7 @@ impl Running {
         } = self;
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(child.wait()));
-        let Ok(status) = receiver.recv_timeout(PATIENCE) else {
+        let Ok(status) = receiver.recv_timeout(TIMEOUT) else {
             told.extend(stderr.try_iter());
             panic!("still running; stderr:\n{told}")
         };
@@ -200,7 +200,7 @@ impl Running {
 
 /// A `pathline up` that is stopped in order when it is dropped, also when a test fails.
 ///
-/// What it runs leads process groups of its own, which only Pathline ends.
+/// The commands that it runs lead process groups of its own, which only Pathline ends.
 pub(crate) struct StoppedOnDrop(Option<Running>);
 
 impl StoppedOnDrop {

@@ -150,13 +150,14 @@ fn the_chart_installs(kubectl: &Kubectl<'_>) {
     let settings = [
         "--create-namespace",
         "--set",
-        "admission=warn,replicas=3,ledger.secretName=postgres",
+        "admission=warn,replicas=3,ledger.secretName=postgres,image.repository=registry.example/pathline",
     ];
     helm(&[&["install", "pathline", chart], &settings[..]].concat());
     wait_for_rights(kubectl);
     assert!(may(kubectl, "chart", "watch", "workloads.carto.run"));
     assert!(!may(kubectl, "chart", "list", "secrets"));
-    let of_container = "{.spec.replicas} {.spec.template.spec.containers[0].args} \
+    let of_container = "{.spec.replicas} {.spec.template.spec.containers[0].image} \
+                        {.spec.template.spec.containers[0].args} \
                         {.spec.template.spec.containers[0].env[*].valueFrom.secretKeyRef.name}";
     let path = format!("jsonpath={of_container}");
     let deployed = kubectl.run(
@@ -164,7 +165,8 @@ fn the_chart_installs(kubectl: &Kubectl<'_>) {
         "",
     );
     let deployed = stdout(&deployed);
-    assert!(deployed.starts_with("3 "), "{deployed}");
+    let image = concat!("registry.example/pathline:", env!("CARGO_PKG_VERSION"));
+    assert!(deployed.starts_with(&format!("3 {image} ")), "{deployed}");
     assert!(deployed.contains("--admission=warn"), "{deployed}");
     assert!(
         deployed.contains("--webhook=chart/pathline-webhook"),
@@ -336,7 +338,7 @@ async fn get(address: &str, path: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address)
         .await
-        .expect("the door is open");
+        .expect("the server listens");
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream
         .write_all(request.as_bytes())

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use kube::Api;
-use pathline_blueprint::model::{Live, Workload};
-use pathline_engine::workers::Process;
+use pathline_kinds::carto::{Live, Workload};
+use pathline_kinds::workers::Process;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 

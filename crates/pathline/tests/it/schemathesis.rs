@@ -1,4 +1,4 @@
-//! The REST door, tried by schemathesis with whatever its own description allows and forbids.
+//! The REST API, tried by schemathesis with whatever its own description allows and forbids.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::process::Command;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::PostParams;
 use kube::{Api, Client};
-use pathline_blueprint::model::Workload;
+use pathline_kinds::carto::Workload;
 use pathline_testkit::{repository_root, skip};
 use serde_json::{Value, json};
 
 use crate::program::{stderr, stdout};
 use crate::up;
 
-const SUITE: &str = "the REST door by schemathesis";
+const SUITE: &str = "the REST API by schemathesis";
 
-/// How schemathesis is told what to expect; see the comments in it.
+/// The configuration of schemathesis; see the comments in it.
 const CONFIGURATION: &str = r#"
 # A cursor that nobody gave out is refused, although it is a text as the schema says.
 [checks.positive_data_acceptance]

@@ -25,7 +25,7 @@ pub(crate) use self::version::Version;
 
 /// A cluster with the chain, a Pathline that serves it, and a hand on the speed of each step.
 trait World {
-    /// What is told of a version that crashes before it is given up.
+    /// The message about a version that crashes before it is given up.
     const FIRST_TROUBLE: &str;
 
     /// Returns four commits, of which the last one crashes.
@@ -172,8 +172,8 @@ fn change(world: &impl World, version: &Version) -> Running {
     let applied = world.apply(version, &[]).wait();
     assert_eq!(applied.code, Some(0), "{}", applied.stderr);
     let (source, debug) = (format!("source={commit}"), format!("param:debug={debug}"));
-    let wishes = ["--for", &source, "--for", &debug, "--live"];
-    world.wait(&[&wishes[..], &["-o", "json"]].concat())
+    let awaited = ["--for", &source, "--for", &debug, "--live"];
+    world.wait(&[&awaited[..], &["-o", "json"]].concat())
 }
 
 async fn finish_source(world: &impl World, version: &Version) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
-use pathline_engine::workers::Process;
+use pathline_kinds::workers::Process;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, end};

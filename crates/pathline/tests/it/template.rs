@@ -140,7 +140,7 @@ fn a_test_that_lacks_something_says_what() {
         "{why}"
     );
     let nowhere = run(&["template", "test", "no-such-directory"]);
-    assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
+    assert_eq!(nowhere.status.code(), Some(3), "{}", stderr(&nowhere));
 }
 
 #[test]

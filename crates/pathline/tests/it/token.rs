@@ -110,6 +110,16 @@ async fn token_is_made_listed_used_and_revoked() {
     assert_eq!(ask().await.unwrap().status(), StatusCode::UNAUTHORIZED);
     let unknown = token(&ready, &["revoke", "nobody"]);
     assert_eq!(unknown.status.code(), Some(1));
+    let list = "`pathline token list`";
+    assert!(stderr(&unknown).contains(list), "{}", stderr(&unknown));
+
+    // The one that all commands here send: none of them makes another one.
+    json_of(&token(&ready, &["revoke", "admin", "-o", "json"]));
+    let locked_out = token(&ready, &["list"]);
+    assert_eq!(locked_out.status.code(), Some(3));
+    let told = stderr(&locked_out);
+    assert!(told.contains("start Pathline again"), "{told}");
+    assert!(!told.contains("token create"), "{told}");
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn ready_means_that_every_part_is() {
     let answer = crate::site::get(url.trim_start_matches("http://"), "/readyz");
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
     assert!(
-        answer.contains(r#"{"ready":true,"not_ready":[]}"#),
+        answer.contains(r#"{"ready":true,"notReady":[]}"#),
         "{answer}"
     );
 }

@@ -23,11 +23,11 @@ use tokio::runtime::Runtime;
 
 use crate::ground::Ground;
 
-/// How many tests run at once, as with kuttl.
+/// The number of tests at once, as with kuttl.
 const WIDTH: usize = 8;
 
-/// How long a step may take; kuttl's own default.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time-out of a step; kuttl's own default.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 fn main() -> Result<ExitCode> {
     let mut arguments = Arguments::from_args();
@@ -99,7 +99,7 @@ impl<'a> Suite<'a> {
         };
         self.runtime
             .block_on(ground.install(&self.definitions()?))?;
-        let runner = Arc::new(Runner::new(ground.client.clone(), PATIENCE));
+        let runner = Arc::new(Runner::new(ground.client.clone(), STEP_TIMEOUT));
         let mut passed = true;
         for round in 1..=rounds {
             let trials = self.cases.iter().map(|case| {

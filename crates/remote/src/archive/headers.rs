@@ -14,13 +14,13 @@ const MAX_HEADERS: usize = 8;
 
 /// The name of the entry that comes next, and what it links to, where headers say so.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct LongNames {
     path: Option<Vec<u8>>,
     target: Option<Vec<u8>>,
     headers: usize,
 }
 
-impl Named {
+impl LongNames {
     /// Reads an entry if it only says something of the next one; tells whether it does.
     pub(super) fn take(&mut self, entry: &mut Entry<'_, impl Read>) -> io::Result<bool> {
         match entry.header().entry_type() {

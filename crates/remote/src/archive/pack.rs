@@ -20,17 +20,17 @@ use super::{Archive, Budget, Error, Limits, is_inside};
 ///
 /// # Errors
 ///
-/// When a link escapes, a limit is passed, or reading or writing fails. Nothing is left behind then.
+/// Fails when a link escapes, a limit is passed, or reading or writing fails. Nothing is left behind then.
 pub fn pack_directory(source: &Path, into: &Path, limits: Limits) -> Result<Archive, Error> {
     let mut writer = Writer::create(into, limits)?;
     // What is still to be packed, the next one last.
-    let mut ahead = list(source, Path::new(""), limits)?;
-    while let Some(path) = ahead.pop() {
+    let mut pending = list(source, Path::new(""), limits)?;
+    while let Some(path) = pending.pop() {
         let location = source.join(&path);
         let found = fs::symlink_metadata(&location).map_err(Error::io("read", &location))?;
         if found.is_dir() {
             writer.directory(&path)?;
-            ahead.extend(list(source, &path, limits)?);
+            pending.extend(list(source, &path, limits)?);
         } else if found.is_symlink() {
             let target = fs::read_link(&location).map_err(Error::io("read", &location))?;
             writer.link(&path, &target)?;
@@ -230,5 +230,68 @@ impl Write for HashedFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_that_shrinks_or_grows_is_not_packed_as_it_was_not() {
+        let read = |content: &[u8], size| {
+            let mut exact = Exactly {
+                inner: content,
+                left: size,
+            };
+            let mut found = Vec::new();
+            exact.read_to_end(&mut found).map(|_| found)
+        };
+        assert_eq!(read(b"abc", 3).unwrap(), b"abc");
+        assert_eq!(read(b"abcdef", 3).unwrap(), b"abc", "what came later");
+        assert_eq!(read(b"", 0).unwrap(), b"");
+        let shrunk = read(b"ab", 3).unwrap_err();
+        assert_eq!(shrunk.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn archive_that_fails_leaves_nothing() -> io::Result<()> {
+        let into = tempfile::tempdir()?;
+        let limits = Limits {
+            bytes: 10,
+            entries: 2,
+            depth: 2,
+        };
+        let begin = || Writer::create(into.path(), limits).unwrap();
+        let content = || [0_u8; 20].as_slice();
+        assert!(begin().file(Path::new("a"), false, 11, content()).is_err());
+        assert!(
+            begin()
+                .file(Path::new("../a"), false, 1, content())
+                .is_err()
+        );
+        assert!(
+            begin().directory(Path::new("a/b/c")).is_err(),
+            "it is too deep"
+        );
+        assert!(begin().link(Path::new("/a"), Path::new("b")).is_err());
+        let mut writer = begin();
+        writer.link(Path::new("a"), Path::new("../b")).unwrap();
+        assert!(matches!(writer.finish(), Err(Error::Escapes { .. })));
+        let mut writer = begin();
+        for name in ["a", "b"] {
+            writer.directory(Path::new(name)).unwrap();
+        }
+        let third = writer.directory(Path::new("c"));
+        assert!(matches!(
+            third,
+            Err(Error::TooLarge {
+                what: "entries",
+                ..
+            })
+        ));
+        drop(writer);
+        assert_eq!(fs::read_dir(into.path())?.count(), 0);
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use rustix::fs::OFlags;
 use tar::{Entry, EntryType};
 
-use super::headers::Named;
+use super::headers::LongNames;
 use super::links::Links;
 use super::{Budget, Error, Limits, is_inside};
 
@@ -20,7 +20,7 @@ use super::{Budget, Error, Limits, is_inside};
 ///
 /// # Errors
 ///
-/// When a name or a link leaves `into`, an entry occurs twice or is something special, a limit is
+/// Fails when a name or a link leaves `into`, an entry occurs twice or is something special, a limit is
 /// passed, or reading or writing fails. `into` may hold a part of the content then.
 pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> {
     let file = open(archive).map_err(Error::io("open", archive))?;
@@ -30,13 +30,16 @@ pub fn unpack(archive: &Path, into: &Path, limits: Limits) -> Result<(), Error> 
     let mut tar = tar::Archive::new(GzDecoder::new(io::BufReader::new(file)));
     // Raw, for the names of long paths would otherwise be read whole, however long they are.
     let entries = tar.entries().map_err(Error::io("read", archive))?.raw(true);
-    let mut named = Named::default();
+    let mut long_names = LongNames::default();
     for entry in entries {
         let mut entry = entry.map_err(Error::io("read", archive))?;
-        if named.take(&mut entry).map_err(Error::io("read", archive))? {
+        if long_names
+            .take(&mut entry)
+            .map_err(Error::io("read", archive))?
+        {
             continue;
         }
-        let names = std::mem::take(&mut named);
+        let names = std::mem::take(&mut long_names);
         let name = names.path(&entry);
         budget.spend(&name, entry.size())?;
         if let Some((path, target)) = unpack_entry(into, name, &names, &mut entry)? {
@@ -73,7 +76,7 @@ fn open(archive: &Path) -> io::Result<File> {
 fn unpack_entry(
     into: &Path,
     name: PathBuf,
-    names: &Named,
+    names: &LongNames,
     entry: &mut Entry<'_, impl Read>,
 ) -> Result<Option<(PathBuf, PathBuf)>, Error> {
     // `tar -C dir .` writes names as `./a`, and the directory itself as `./`.

@@ -1,4 +1,4 @@
-//! Whether files of one commit are still there at another.
+//! Ancestry: files of one commit that are still there at another.
 
 use gix::ObjectId;
 
@@ -15,7 +15,7 @@ const MAX_COMMITS: usize = 500_000;
 /// The most commits that are offered to a remote as `have` lines.
 const MAX_WALKED_BACK: usize = 1 << 16;
 
-/// What became of files of a commit.
+/// The state of files of a commit at another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// The other commit is that one or a later one, and the files are as they were written.
@@ -61,7 +61,7 @@ impl Session {
         self.receive(&mut connection, &known, commit, &haves, false)?;
         connection.finish();
         self.tree_of(commit)?;
-        self.note(LATEST, commit)
+        self.record_tip(LATEST, commit)
     }
 
     /// Returns some commits of the history that is there: close to each other where it ends, so that

@@ -10,7 +10,7 @@ use super::session::local;
 use super::wire::guard::Exceeded;
 
 /// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
-const MOST_PACKS: usize = 50;
+const MAX_PACKS: usize = 50;
 /// The size of a cached repository at which it is made anew.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
 /// The most commits whose parents are not there: each is told to the remote at every fetch.
@@ -20,7 +20,7 @@ const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
 
 /// Says whether a cached repository that is too large is made anew when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Upkeep {
+pub(super) enum CachePolicy {
     /// Started afresh when it has become large.
     Limited,
     /// Left alone: what was fetched just before is needed.
@@ -56,13 +56,13 @@ pub(super) fn write_shallow(git_dir: &Path, mut commits: Vec<ObjectId>) -> io::R
 }
 
 /// Opens the cached repository, if there is one that is neither of another kind nor too large.
-pub(super) fn open(cache: &Path, upkeep: Upkeep) -> Option<Repository> {
+pub(super) fn open(cache: &Path, policy: CachePolicy) -> Option<Repository> {
     let (name, layout) = LAYOUT;
     let found = std::fs::read_to_string(cache.join(name)).ok();
     found.filter(|it| it == layout)?;
-    if upkeep == Upkeep::Limited {
+    if policy == CachePolicy::Limited {
         let (packs, bytes) = usage(&cache.join("objects"));
-        if packs > MOST_PACKS || bytes > MAX_CACHE_BYTES {
+        if packs > MAX_PACKS || bytes > MAX_CACHE_BYTES {
             return None;
         }
     }
@@ -91,6 +91,12 @@ fn options() -> gix::open::Options {
         .config_overrides(["gitoxide.objects.allocLimit=16777216", "gc.auto=0"])
 }
 
+/// Marks a cached repository as one that is made anew when it is opened next.
+pub(super) fn discard(cache: &Path) {
+    // If this fails, too, the next operation meets the same damage.
+    let _ = std::fs::remove_file(cache.join(LAYOUT.0));
+}
+
 /// Makes a new one, in the place of whatever is there.
 pub(super) fn create(cache: &Path) -> Result<Repository, Error> {
     let parent = cache.parent().unwrap_or(cache);
@@ -114,4 +120,90 @@ pub(super) fn create(cache: &Path) -> Result<Repository, Error> {
     let (name, layout) = LAYOUT;
     std::fs::write(cache.join(name), layout).map_err(failed)?;
     Ok(repo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shallow_commits_are_kept_once_and_in_order() -> io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path();
+        assert!(read_shallow(path)?.is_empty());
+        write_shallow(path, Vec::new())?;
+        assert!(!path.join("shallow").exists());
+        let ids = [b"2", b"1", b"2"].map(|it| ObjectId::from_hex(&it.repeat(40)));
+        let [two, one, again] = ids.map(|it| it.expect("it is an id"));
+        write_shallow(path, vec![two, one, again])?;
+        assert_eq!(read_shallow(path)?, [one, two]);
+        let text = format!("{one}\nnonsense\n\n12\n{two}");
+        std::fs::write(path.join("shallow"), text)?;
+        assert_eq!(read_shallow(path)?, [one, two], "what is no id is left out");
+        Ok(())
+    }
+
+    #[test]
+    fn too_many_shallow_commits_are_refused_and_the_old_ones_stay() -> io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let id = |number: u64| {
+            let hex = format!("{number:040x}");
+            ObjectId::from_hex(hex.as_bytes()).expect("it is an id")
+        };
+        write_shallow(directory.path(), vec![id(7)])?;
+        let many = (0..=MAX_SHALLOW).map(id).collect();
+        let error = write_shallow(directory.path(), many).unwrap_err();
+        assert!(
+            error.to_string().contains("at most 20000 are taken"),
+            "{error}"
+        );
+        assert_eq!(read_shallow(directory.path())?, [id(7)]);
+        Ok(())
+    }
+
+    #[test]
+    fn cache_of_another_layout_is_not_opened_but_replaced() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let directory = tempfile::tempdir()?;
+        let cache = directory.path().join("a.git");
+        assert!(
+            open(&cache, CachePolicy::Limited).is_none(),
+            "there is none"
+        );
+        create(&cache)?;
+        std::fs::write(cache.join("objects/left"), "over")?;
+        assert!(open(&cache, CachePolicy::Limited).is_some());
+        for layout in ["1\n", "", "2"] {
+            std::fs::write(cache.join(LAYOUT.0), layout)?;
+            assert!(open(&cache, CachePolicy::AsIs).is_none(), "{layout:?}");
+        }
+        create(&cache)?;
+        assert!(!cache.join("objects/left").exists(), "it is a new one");
+        assert!(open(&cache, CachePolicy::AsIs).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn cache_with_many_packs_is_made_anew_unless_it_is_in_use()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let directory = tempfile::tempdir()?;
+        let cache = directory.path().join("a.git");
+        create(&cache)?;
+        let packs = cache.join("objects/pack");
+        std::fs::create_dir_all(&packs)?;
+        for number in 0..=MAX_PACKS {
+            assert!(
+                open(&cache, CachePolicy::Limited).is_some(),
+                "{number} packs"
+            );
+            std::fs::write(packs.join(format!("pack-{number}.pack")), "x")?;
+        }
+        assert_eq!(
+            usage(&cache.join("objects")),
+            (MAX_PACKS + 1, MAX_PACKS as u64 + 1)
+        );
+        assert!(open(&cache, CachePolicy::Limited).is_none());
+        assert!(open(&cache, CachePolicy::AsIs).is_some());
+        Ok(())
+    }
 }

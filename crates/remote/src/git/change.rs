@@ -1,305 +1,208 @@
-//! Commits made without a work tree, and pushed.
+//! Changes of a branch: an edit of what it has, as a commit that is pushed.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod build;
+
+use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use gix::ObjectId;
-use gix::actor::Signature;
-use gix::objs::Kind;
-use gix::objs::tree::EntryKind;
 
-use super::pack::MAX_TREE_BYTES;
-use super::push::{Pushed, Update};
-use super::session::{Session, local};
-use super::tree::Entry;
-use super::{Error, Files, Reference, Revision, message};
-use crate::archive::MAX_DEPTH;
+use super::push::Pushed;
+use super::session::Session;
+use super::{BaseTree, Edits, Error, Reference, Revision};
 
-/// How often a commit is built anew because another writer was faster.
-const MOST_ATTEMPTS: usize = 40;
-/// How often the remote may decline on top of one commit.
-const MOST_REJECTIONS: usize = 4;
-/// The most bytes of all directories on the way to the files of a commit.
-const MAX_EDITED_BYTES: u64 = 8 << 20;
+/// The most commits that are built because another writer was faster.
+const MAX_ATTEMPTS: usize = 40;
+/// The most times that the remote may decline on top of one commit.
+const MAX_REJECTIONS: usize = 4;
 
-/// Who a commit is by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
-    /// The name.
-    pub name: String,
-    /// The address, without brackets.
-    pub email: String,
+type Edit<E> = dyn FnMut(&BaseTree<'_>) -> Result<Edits, E> + Send;
+
+/// An edit of a branch, as a function of what the branch has.
+///
+/// The function is run anew on every commit that it may have to build on: whoever writes at the same time
+/// does so before or after, and no edit is lost.
+pub struct Change<E = Error> {
+    branch: String,
+    edit: Box<Edit<E>>,
 }
 
-impl Default for Author {
-    fn default() -> Self {
+impl<E> Change<E> {
+    /// Makes a change of the branch with this short name; `edit` runs on a thread that may block.
+    ///
+    /// ```
+    /// use pathline_remote::git::{Change, Edits, Error};
+    ///
+    /// let change = Change::new("main", |base| {
+    ///     let old = base.read("replicas", 100)?.unwrap_or_default();
+    ///     let count = String::from_utf8_lossy(&old).trim().parse().unwrap_or(0);
+    ///     let new = format!("{}\n", count + 1);
+    ///     Ok::<_, Error>(Edits::new("scale up").write("replicas", new))
+    /// });
+    /// # drop(change);
+    /// ```
+    pub fn new(
+        branch: impl Into<String>,
+        edit: impl FnMut(&BaseTree<'_>) -> Result<Edits, E> + Send + 'static,
+    ) -> Self {
         Self {
-            name: "Pathline".into(),
-            email: "pathline@localhost".into(),
+            branch: branch.into(),
+            edit: Box::new(edit),
         }
+    }
+
+    /// Checks the name of the branch.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        Reference::branch(&self.branch).full_name().map(drop)
     }
 }
 
-/// Files to write to a branch in one commit.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// The branch, by its short name.
-    pub branch: String,
-    /// The files; others stay as they are.
-    pub files: Files,
-    /// The message, without trailers.
-    pub message: String,
-    /// `Name: value` lines at the end of the message.
-    pub trailers: BTreeMap<String, String>,
-    /// The author; the committer is always Pathline.
-    pub author: Author,
+impl Change<Error> {
+    /// Makes a change that writes the same whatever the branch has: over the edits of others, too.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no remote could take it: [`Error::InvalidReference`], [`Error::InvalidPath`] or
+    /// [`Error::InvalidMessage`].
+    pub fn fixed(branch: impl Into<String>, edits: Edits) -> Result<Self, Error> {
+        let branch = branch.into();
+        Reference::branch(&branch).full_name()?;
+        edits.check()?;
+        Ok(Self::new(branch, move |_| Ok(edits.clone())))
+    }
 }
 
-/// What came of a [`Change`].
+impl<E> fmt::Debug for Change<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let branch = &self.branch;
+        f.debug_struct("Change")
+            .field("branch", branch)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The outcome of a [`Change`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The tip of the branch that has the content.
-    pub revision: Revision,
-    /// Whether a commit was made; else the branch had that content already.
-    pub changed: bool,
+    /// The tip of the branch, which has the content.
+    pub tip: Revision,
+    /// The commit that carries the change.
+    pub carrier: Carrier,
 }
 
-impl Change {
-    /// Refuses what can never be written, before anybody is asked.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        Reference::branch(&self.branch).full_name()?;
-        for path in self.files.keys() {
-            check_path(path)?;
-        }
-        message::with_trailers(&self.message, &self.trailers)?;
-        let Author { name, email } = &self.author;
-        if [name, email]
-            .iter()
-            .any(|part| part.trim().is_empty() || part.contains(['<', '>', '\n', '\0']))
-        {
-            return Err(Error::InvalidMessage {
-                what: format!("the author `{name} <{email}>`"),
-                reason: "name and address must not be empty nor contain `<`, `>` or line breaks",
-            });
-        }
-        Ok(())
-    }
+/// The commit that carries a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// The tip of the branch, which was made and pushed for this change.
+    Pushed,
+    /// A commit of the branch that was there before: it brought the content, which its parents lack.
+    Existing(Revision),
+    /// The tip of the branch or a commit before it: the history that was fetched does not tell which.
+    Unknown,
 }
 
-/// Refuses paths that leave the repository, or that git itself would not check out.
-fn check_path(path: &str) -> Result<(), Error> {
-    let refuse = |reason| {
-        Err(Error::InvalidPath {
-            path: path.to_owned(),
-            reason,
-        })
-    };
-    if path.is_empty() || path.ends_with('/') {
-        return refuse("it names no file");
+impl Written {
+    /// Tells whether a commit was made; else the branch had the content already.
+    pub fn is_changed(&self) -> bool {
+        self.carrier == Carrier::Pushed
     }
-    if path.starts_with('/') {
-        return refuse("it is absolute");
-    }
-    for part in path.split('/') {
-        if matches!(part, "" | "." | "..") {
-            return refuse("`.`, `..` and empty parts are not allowed");
-        }
-        let strict = gix::validate::path::component::Options::default();
-        if part.contains('\\')
-            || gix::validate::path::component(part.as_bytes().into(), None, strict).is_err()
-        {
-            return refuse("git does not allow such a name");
+
+    /// Returns the commit that carries the change: the tip, unless an earlier one is known to.
+    pub fn revision(&self) -> &Revision {
+        match &self.carrier {
+            Carrier::Existing(revision) => revision,
+            Carrier::Pushed | Carrier::Unknown => &self.tip,
         }
     }
-    if path.split('/').count() > MAX_DEPTH {
-        return refuse("it is in too many directories");
-    }
-    Ok(())
 }
 
 impl Session {
     /// Builds the commit on the tip of the branch and pushes it, until that works or is hopeless.
-    pub(super) fn commit(&self, change: &Change) -> Result<Written, Error> {
+    pub(super) fn commit<E: From<Error>>(&self, change: &mut Change<E>) -> Result<Written, E> {
         let reference = Reference::branch(&change.branch);
-        // How often the remote declined on top of the same commit.
-        let (mut declined_on, mut rejections) = (None, 0);
+        let mut rejections = Rejections::default();
         for pause in pauses() {
             let base = match self.fetch(&reference) {
                 Ok(revision) => ObjectId::from_hex(revision.commit.as_bytes()).ok(),
                 Err(Error::UnknownReference { .. }) => None,
-                Err(failed) => return Err(failed),
+                Err(failed) => return Err(failed.into()),
             };
-            let Some(update) = self.build(change, base)? else {
-                let tip = base.expect("only a branch can have the content already");
-                return Ok(Written {
-                    revision: reference.at(tip),
-                    changed: false,
-                });
+            let tree = BaseTree::new(self, base);
+            let edits = (change.edit)(&tree)?;
+            let Some(update) = self.build(&change.branch, &edits, base)? else {
+                let read = tree.into_read();
+                return Ok(self.unchanged(&reference, base, &edits, read)?);
             };
             match self.push(&update)? {
                 Pushed::Done => {
                     return Ok(Written {
-                        revision: reference.at(update.new),
-                        changed: true,
+                        tip: reference.at(update.new),
+                        carrier: Carrier::Pushed,
                     });
                 }
                 Pushed::Moved => {}
-                // Two pushes that meet look like this too, so it counts only if nobody else wrote.
-                Pushed::Rejected(reason) => {
-                    rejections = if declined_on == Some(base) {
-                        rejections + 1
-                    } else {
-                        1
-                    };
-                    declined_on = Some(base);
-                    if rejections >= MOST_REJECTIONS {
-                        let (url, branch) = (self.remote.url().clone(), change.branch.clone());
-                        return Err(Error::Rejected {
-                            url,
-                            branch,
-                            reason,
-                        });
-                    }
+                Pushed::Rejected(reason) if rejections.is_final(base) => {
+                    let (url, branch) = (self.remote.url().clone(), change.branch.clone());
+                    return Err(E::from(Error::Rejected {
+                        url,
+                        branch,
+                        reason,
+                    }));
                 }
+                Pushed::Rejected(_) => {}
             }
             std::thread::sleep(pause);
         }
-        Err(Error::Contended {
+        Err(E::from(Error::Contended {
             url: self.remote.url().clone(),
             branch: change.branch.clone(),
-            attempts: MOST_ATTEMPTS,
-        })
-    }
-
-    /// Writes the objects of the commit; none when the files are there already.
-    fn build(&self, change: &Change, base: Option<ObjectId>) -> Result<Option<Update>, Error> {
-        let reading = "read the tip of a branch";
-        let before = match base {
-            Some(commit) => self.tree(self.tree_of(commit)?)?,
-            None => self.repo.empty_tree(),
-        };
-        let kinds = self.kinds(before.id, base, change)?;
-        let mut objects = BTreeSet::new();
-        let mut editor = before.edit().map_err(local(reading))?;
-        for ((path, content), kind) in change.files.iter().zip(kinds) {
-            let blob = self
-                .repo
-                .write_blob(content)
-                .map_err(local("write a file"))?
-                .detach();
-            editor
-                .upsert(path.as_str(), kind, blob)
-                .map_err(local("edit a tree"))?;
-        }
-        let tree = editor.write().map_err(local("write a tree"))?.detach();
-        if base.is_some() && tree == before.id {
-            return Ok(None);
-        }
-        self.collect_new(base.map(|_| before.id), tree, &mut objects)?;
-        let commit = self.write_commit(change, base, tree)?;
-        objects.insert(commit);
-        let reference = format!("refs/heads/{}", change.branch);
-        Ok(Some(Update {
-            reference,
-            old: base,
-            new: commit,
-            objects,
+            attempts: MAX_ATTEMPTS,
         }))
     }
 
-    /// Returns which kind of file each one is to be: what is executable stays so. All directories on the
-    /// way to them are in memory when they are edited, so that these must not be too large together.
-    fn kinds(
+    /// Returns the outcome of an edit that changes nothing. The change is what the edit would write; if it
+    /// names no files, it is what the edit has read.
+    fn unchanged(
         &self,
-        tree: ObjectId,
+        reference: &Reference,
         base: Option<ObjectId>,
-        change: &Change,
-    ) -> Result<Vec<EntryKind>, Error> {
-        let (mut kinds, mut trees) = (Vec::new(), BTreeMap::new());
-        for path in change.files.keys() {
-            if base.is_none() {
-                kinds.push(EntryKind::Blob);
-                continue;
-            }
-            let found = self.look_up(tree, path)?;
-            for id in found.trees {
-                trees.insert(id, self.size(id, Kind::Tree, MAX_TREE_BYTES)?);
-            }
-            if trees.values().sum::<u64>() > MAX_EDITED_BYTES {
-                return Err(Error::Local {
-                    action: "edit a tree",
-                    detail: format!(
-                        "the directories of the files have more than {MAX_EDITED_BYTES} bytes"
-                    ),
-                });
-            }
-            kinds.push(match found.entry.map(|it| it.kind) {
-                Some(EntryKind::BlobExecutable) => EntryKind::BlobExecutable,
-                _ => EntryKind::Blob,
-            });
-        }
-        Ok(kinds)
-    }
-
-    fn write_commit(
-        &self,
-        change: &Change,
-        base: Option<ObjectId>,
-        tree: ObjectId,
-    ) -> Result<ObjectId, Error> {
-        let time = gix::date::Time::now_utc();
-        let sign = |by: &Author| Signature {
-            name: by.name.trim().into(),
-            email: by.email.trim().into(),
-            time,
+        edits: &Edits,
+        read: BTreeSet<String>,
+    ) -> Result<Written, Error> {
+        let tip = base.ok_or_else(|| self.unknown(reference))?;
+        let paths = match edits.files.is_empty() {
+            true => read,
+            false => edits.files.keys().cloned().collect(),
         };
-        let commit = gix::objs::Commit {
-            tree,
-            parents: base.into_iter().collect(),
-            author: sign(&change.author),
-            committer: sign(&Author::default()),
-            encoding: None,
-            message: message::with_trailers(&change.message, &change.trailers)?.into(),
-            extra_headers: Vec::new(),
+        let carrier = match self.carrier(tip, &paths) {
+            Some(commit) => Carrier::Existing(reference.at(commit)),
+            None => Carrier::Unknown,
         };
-        Ok(self
-            .repo
-            .write_object(commit)
-            .map_err(local("write a commit"))?
-            .detach())
+        Ok(Written {
+            tip: reference.at(tip),
+            carrier,
+        })
     }
+}
 
-    /// Collects what `new` has and `old` lacks, looking only into directories that differ: those on
-    /// the way to the files that were written.
-    fn collect_new(
-        &self,
-        old: Option<ObjectId>,
-        new: ObjectId,
-        objects: &mut BTreeSet<ObjectId>,
-    ) -> Result<(), Error> {
-        let mut ahead = vec![(old, new)];
-        while let Some((old, new)) = ahead.pop() {
-            objects.insert(new);
-            let known = old.map(|id| self.entries(id)).transpose()?;
-            let known = known.unwrap_or_default().into_iter();
-            let known: BTreeMap<_, _> = known.map(|it| (it.name, (it.kind, it.id))).collect();
-            for Entry { name, kind, id } in self.entries(new)? {
-                let before = known.get(&name).copied();
-                match kind {
-                    _ if before == Some((kind, id)) => {}
-                    EntryKind::Tree => {
-                        let before = before.filter(|(kind, _)| *kind == EntryKind::Tree);
-                        ahead.push((before.map(|(_, id)| id), id));
-                    }
-                    EntryKind::Commit => {}
-                    EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
-                        objects.insert(id);
-                    }
-                }
-            }
+/// Counts how often the remote declined on top of the same commit.
+#[derive(Default)]
+struct Rejections {
+    base: Option<Option<ObjectId>>,
+    count: usize,
+}
+
+impl Rejections {
+    /// Counts one, and tells whether to give up. Two pushes that meet look like a rejection too, so it
+    /// counts only if nobody else wrote.
+    fn is_final(&mut self, base: Option<ObjectId>) -> bool {
+        if self.base.replace(base) != Some(base) {
+            self.count = 0;
         }
-        Ok(())
+        self.count += 1;
+        self.count >= MAX_REJECTIONS
     }
 }
 
@@ -309,7 +212,7 @@ fn pauses() -> impl Iterator<Item = Duration> {
         .with_jitter()
         .with_min_delay(Duration::from_millis(20))
         .with_max_delay(Duration::from_secs(1))
-        .with_max_times(MOST_ATTEMPTS)
+        .with_max_times(MAX_ATTEMPTS)
         .build()
 }
 
@@ -318,29 +221,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_leave_the_repository_are_refused() {
-        for path in [
-            "",
-            "/etc/passwd",
-            "../x",
-            "a/../../x",
-            "a//b",
-            "a/",
-            "./a",
-            ".git/config",
-            "sub/.GIT/hooks/post-update",
-            "a\\..\\b",
-            "a\0b",
-        ] {
-            assert!(check_path(path).is_err(), "{path:?}");
-        }
-        for path in [
-            "a",
-            "clusters/prod/site.yaml",
-            ".github/workflows/x.yaml",
-            "…/ü",
-        ] {
-            assert!(check_path(path).is_ok(), "{path:?}");
-        }
+    fn remote_may_decline_as_often_again_once_somebody_else_wrote() {
+        let [one, two] = [b"1", b"2"].map(|it| ObjectId::from_hex(&it.repeat(40)).ok());
+        let mut rejections = Rejections::default();
+        let mut on = |base| rejections.is_final(base);
+        let answers = [one, one, one, two, two, two, two].map(&mut on);
+        assert_eq!(answers, [false, false, false, false, false, false, true]);
+        let mut rejections = Rejections::default();
+        let on_nothing: Vec<_> = (0..4).map(|_| rejections.is_final(None)).collect();
+        assert_eq!(on_nothing, [false, false, false, true]);
     }
 }

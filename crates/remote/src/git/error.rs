@@ -1,9 +1,9 @@
-//! Why something with a remote repository failed.
+//! The errors of remote repositories.
 
 use super::RedactedUrl;
 use crate::archive;
 
-/// Why an operation on a remote repository failed.
+/// The error of an operation on a remote repository.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The URL cannot be used.
@@ -11,7 +11,7 @@ pub enum Error {
     InvalidUrl {
         /// The URL, without credentials.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The name of a branch, tag or commit is malformed.
@@ -19,7 +19,7 @@ pub enum Error {
     InvalidReference {
         /// The kind of name.
         kind: &'static str,
-        /// What was given.
+        /// The name, as it was given.
         name: String,
     },
     /// The remote has no such reference.
@@ -27,7 +27,7 @@ pub enum Error {
     UnknownReference {
         /// The remote.
         url: RedactedUrl,
-        /// What was asked for, in words.
+        /// The reference, in words.
         reference: String,
     },
     /// A path that is not a plain path inside of the repository.
@@ -35,15 +35,15 @@ pub enum Error {
     InvalidPath {
         /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The message, a trailer or the author cannot be written in a commit.
     #[error("{what} cannot be written in a commit: {reason}")]
     InvalidMessage {
-        /// Which part.
+        /// The part of the commit.
         what: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The remote wants credentials, or other ones.
@@ -53,7 +53,7 @@ pub enum Error {
     Unauthenticated {
         /// The remote.
         url: RedactedUrl,
-        /// What it said.
+        /// The words of the remote.
         detail: String,
     },
     /// The remote did not answer in time.
@@ -63,7 +63,7 @@ pub enum Error {
         action: &'static str,
         /// The remote.
         url: RedactedUrl,
-        /// How long it was given.
+        /// The time-out in seconds.
         seconds: u64,
     },
     /// The remote could not be reached, or the conversation broke off.
@@ -93,7 +93,7 @@ pub enum Error {
         url: RedactedUrl,
         /// The branch.
         branch: String,
-        /// What it said.
+        /// The words of the remote.
         reason: String,
     },
     /// Other writers were faster every time.
@@ -103,7 +103,7 @@ pub enum Error {
         url: RedactedUrl,
         /// The branch.
         branch: String,
-        /// How often it was tried.
+        /// The number of attempts.
         attempts: usize,
     },
     /// The cached repository, or something else on this machine, does not work.

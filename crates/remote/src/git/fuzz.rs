@@ -1,15 +1,16 @@
 //! The part of [`crate::fuzz`] that is about git.
 
 use std::io::{self, Read, Write as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use gix::ObjectId;
 use gix::objs::{Kind, Write as _};
+use pathline_clock::instant;
 use tempfile::TempDir;
 
-use super::cache::Upkeep;
+use super::cache::CachePolicy;
 use super::pack::receive;
 use super::push::Report;
 use super::session::Session;
@@ -24,9 +25,9 @@ use crate::fuzz::{LIMITS, Recipe, scratch};
 /// Opens a cached repository of nobody.
 fn session(directory: &TempDir) -> Session {
     let remote = Remote::new("file:///nowhere").expect("it is a good URL");
-    let deadline = Instant::now() + Duration::from_secs(600);
+    let deadline = instant() + Duration::from_secs(600);
     let cache = directory.path().join("cache");
-    Session::open(&cache, Upkeep::AsIs, remote, "fuzz", deadline).expect("there is room")
+    Session::open(&cache, CachePolicy::AsIs, remote, "fuzz", deadline).expect("there is room")
 }
 
 /// Takes a pack: each object of one that is taken can be read and is what its id says.

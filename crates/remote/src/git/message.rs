@@ -1,17 +1,67 @@
 //! Commit messages with trailers, in git's format.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use gix::objs::commit::MessageRef;
+
 use super::Error;
+
+/// A trailer of a commit message: a line `key: value` in its last paragraph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trailer {
+    /// The key: letters, digits and dashes. Several trailers may have the same one.
+    pub key: String,
+    /// The value. One of several lines is folded in a message, and read back as one line.
+    pub value: String,
+}
+
+impl Trailer {
+    /// Makes a trailer; whether it can be written is checked when it is.
+    pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            value: value.into(),
+        }
+    }
+}
+
+/// Reads the trailers of a commit message, in their order, as `git interpret-trailers --parse` does.
+///
+/// ```
+/// use pathline_remote::git::{Trailer, trailers};
+///
+/// let message = "deploy: shop\n\nChange: 1a2b\nChange: 3c4d\n";
+/// let expected = [Trailer::new("Change", "1a2b"), Trailer::new("Change", "3c4d")];
+/// assert_eq!(trailers(message), expected);
+/// ```
+pub fn trailers(message: impl AsRef<[u8]>) -> Vec<Trailer> {
+    let message = with_empty_lines(message.as_ref());
+    let Some(body) = MessageRef::from_bytes(&message).body() else {
+        return Vec::new();
+    };
+    let trailers = body.trailers();
+    trailers
+        .map(|it| Trailer::new(it.token.to_string(), it.value.to_string()))
+        .collect()
+}
+
+/// Empties lines of white space only: for git they separate paragraphs, for gix only empty ones
+/// separate the title from the rest.
+fn with_empty_lines(message: &[u8]) -> Vec<u8> {
+    let lines = message.split(|byte| *byte == b'\n').map(|line| {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            &[]
+        } else {
+            line
+        }
+    });
+    lines.collect::<Vec<_>>().join(&b'\n')
+}
 
 /// Writes a message that ends in a block of trailers, as `git interpret-trailers` would.
 ///
 /// A trailer value of several lines is folded: the following lines are indented.
-pub(super) fn with_trailers(
-    message: &str,
-    trailers: &BTreeMap<String, String>,
-) -> Result<String, Error> {
+pub(super) fn with_trailers(message: &str, trailers: &[Trailer]) -> Result<String, Error> {
     let refuse = |what: String, reason| Err(Error::InvalidMessage { what, reason });
     let message = message.trim_end();
     if message.trim().is_empty() {
@@ -25,7 +75,7 @@ pub(super) fn with_trailers(
     if !trailers.is_empty() && !ends_in_trailers(message) {
         text.push('\n');
     }
-    for (key, value) in trailers {
+    for Trailer { key, value } in trailers {
         if !is_trailer_key(key) {
             return refuse(
                 format!("the trailer `{key}`"),
@@ -54,45 +104,81 @@ fn is_trailer_key(key: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether the last paragraph, which must not be the first, is a block of trailers already.
+/// Tells whether the last paragraph, which must not be the first, is a block of trailers already.
 fn ends_in_trailers(message: &str) -> bool {
-    let Some((_, last)) = message.rsplit_once("\n\n") else {
+    let message = with_empty_lines(message.as_bytes());
+    let message = MessageRef::from_bytes(&message);
+    let (Some(whole), Some(body)) = (message.body, message.body()) else {
         return false;
     };
-    last.lines().all(|line| {
-        line.split_once(": ")
-            .is_some_and(|(key, _)| is_trailer_key(key))
-    })
+    body.without_trailer().len() < whole.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn list(trailers: &[(&str, &str)]) -> Vec<Trailer> {
+        let trailers = trailers.iter();
+        trailers
+            .map(|(key, value)| Trailer::new(*key, *value))
+            .collect()
+    }
+
     fn written(message: &str, trailers: &[(&str, &str)]) -> Result<String, Error> {
-        let trailers = trailers
-            .iter()
-            .map(|(k, v)| ((*k).into(), (*v).into()))
-            .collect();
-        with_trailers(message, &trailers)
+        with_trailers(message, &list(trailers))
     }
 
     #[test]
     fn trailers_follow_after_an_empty_line() {
         let text = written("deploy: app\n\n", &[("Commit", "abc"), ("App", "x")]).unwrap();
-        assert_eq!(text, "deploy: app\n\nApp: x\nCommit: abc\n");
+        assert_eq!(text, "deploy: app\n\nCommit: abc\nApp: x\n");
+    }
+
+    #[test]
+    fn key_may_repeat_and_the_order_stays() {
+        let given = [("Change", "2"), ("App", "x"), ("Change", "1")];
+        let text = written("Subject", &given).unwrap();
+        assert_eq!(text, "Subject\n\nChange: 2\nApp: x\nChange: 1\n");
+        assert_eq!(trailers(text), list(&given));
     }
 
     #[test]
     fn trailers_join_a_block_that_is_there() {
-        let text = written("Subject\n\nSigned-off-by: A <a@b>", &[("App", "x")]).unwrap();
-        assert_eq!(text, "Subject\n\nSigned-off-by: A <a@b>\nApp: x\n");
+        for block in [
+            "Signed-off-by: A <a@b>",
+            "Note: one\n two",
+            "Note: one\r\n two\r",
+            "See https://example.org\nSigned-off-by: A <a@b>",
+            "(cherry picked from commit 1a2b)",
+        ] {
+            let text = written(&format!("Subject\n\n{block}"), &[("App", "x")]).unwrap();
+            let block = block.trim_end();
+            assert_eq!(text, format!("Subject\n\n{block}\nApp: x\n"));
+        }
+    }
+
+    #[test]
+    fn text_that_only_looks_like_trailers_is_no_block() {
+        for message in [
+            "fix: it",
+            "fix: it\nand: that",
+            "Subject\n\nA body: with words",
+            "Subject\n\nNote: one\nand more words",
+        ] {
+            let text = written(message, &[("App", "x")]).unwrap();
+            assert_eq!(text, format!("{message}\n\nApp: x\n"));
+            assert_eq!(trailers(text), list(&[("App", "x")]), "{message:?}");
+        }
     }
 
     #[test]
     fn a_value_of_several_lines_is_folded() {
-        let text = written("Subject", &[("Note", "one\n\ntwo")]).unwrap();
-        assert_eq!(text, "Subject\n\nNote: one\n two\n");
+        for value in ["one\n\ntwo", "one\r\ntwo\r\n", " one \n \t\n two "] {
+            let text = written("Subject", &[("Note", value)]).unwrap();
+            assert_eq!(text, "Subject\n\nNote: one\n two\n", "{value:?}");
+            assert_eq!(trailers(text), list(&[("Note", "one two")]));
+        }
     }
 
     #[test]
@@ -101,8 +187,14 @@ mod tests {
             (" \n", vec![]),
             ("a\0b", vec![]),
             ("a", vec![("two words", "x")]),
+            ("a", vec![("", "x")]),
+            ("a", vec![("Ä", "x")]),
+            ("a", vec![("App:", "x")]),
+            ("a", vec![("App\n", "x")]),
             ("a", vec![("Empty", " ")]),
+            ("a", vec![("Lines", "\r\n\n")]),
             ("a", vec![("Nul", "x\0")]),
+            ("a", vec![("Good", "x"), ("Nul", "x\0")]),
         ] {
             assert!(
                 written(message, &trailers).is_err(),

@@ -7,6 +7,7 @@ use gix::objs::Kind;
 use gix::objs::tree::EntryKind;
 
 use super::Error;
+use super::error::chain;
 use super::pack::{self, MAX_COMMIT_BYTES, MAX_IN_MEMORY, MAX_TREE_BYTES};
 use super::session::{Session, local};
 use super::tree::Entry;
@@ -16,7 +17,8 @@ const READING: &str = "read a fetched object";
 impl Session {
     /// Returns the size of an object that is of that kind and not larger than that.
     pub(super) fn size(&self, id: ObjectId, kind: Kind, limit: u64) -> Result<u64, Error> {
-        let header = self.repo.find_header(id).map_err(local(READING))?;
+        let header = self.repo.find_header(id);
+        let header = header.map_err(|e| self.unreadable(&e))?;
         let refused = |detail| Error::Local {
             action: READING,
             detail,
@@ -37,29 +39,29 @@ impl Session {
     /// Returns the tree of a commit.
     pub(super) fn tree_of(&self, commit: ObjectId) -> Result<ObjectId, Error> {
         self.size(commit, Kind::Commit, MAX_COMMIT_BYTES)?;
-        let found = self.repo.find_commit(commit).map_err(local(READING))?;
+        let found = self.repo.find_commit(commit);
+        let found = found.map_err(|e| self.unreadable(&e))?;
         Ok(found.tree_id().map_err(local(READING))?.detach())
     }
 
-    /// Returns a tree.
+    /// Returns the tree of an id, unless it is too large.
     pub(super) fn tree(&self, id: ObjectId) -> Result<gix::Tree<'_>, Error> {
         self.size(id, Kind::Tree, MAX_TREE_BYTES)?;
-        self.repo.find_tree(id).map_err(local(READING))
+        let tree = self.repo.find_tree(id);
+        tree.map_err(|e| self.unreadable(&e))
     }
 
     /// Returns the size and the content of a file; a large one as a stream.
     pub(super) fn blob(&self, id: ObjectId) -> Result<(u64, Box<dyn Read + '_>), Error> {
         let size = self.size(id, Kind::Blob, u64::MAX)?;
         if size <= MAX_IN_MEMORY {
-            let mut blob = self.repo.find_blob(id).map_err(local(READING))?;
+            let blob = self.repo.find_blob(id);
+            let mut blob = blob.map_err(|e| self.unreadable(&e))?;
             return Ok((size, Box::new(io::Cursor::new(blob.take_data()))));
         }
         let objects = self.repo.objects.store_ref().path();
         let opened = pack::open_loose(objects, id);
-        let (size, content) = opened.map_err(|e| Error::Local {
-            action: READING,
-            detail: format!("{id}: {e}"),
-        })?;
+        let (size, content) = opened.map_err(|e| self.damaged(READING, format!("{id}: {e}")))?;
         Ok((size, Box::new(content)))
     }
 
@@ -87,6 +89,10 @@ impl Session {
         Ok(found)
     }
 
+    fn unreadable(&self, error: &gix::Error) -> Error {
+        self.damaged(READING, chain(error))
+    }
+
     fn entry(&self, tree: ObjectId, name: &str) -> Result<Option<Entry>, Error> {
         let tree = self.tree(tree)?;
         for entry in tree.iter() {
@@ -107,12 +113,14 @@ pub(super) struct Found {
 
 impl pack::Base for Session {
     fn header(&self, id: ObjectId) -> io::Result<Option<(Kind, u64)>> {
-        let header = self.repo.try_find_header(id).map_err(io::Error::other)?;
+        let header = self.repo.try_find_header(id);
+        let header = header.map_err(|e| io::Error::other(self.unreadable(&e)))?;
         Ok(header.map(|it| (it.kind(), it.size())))
     }
 
     fn small(&self, id: ObjectId) -> io::Result<Vec<u8>> {
-        let mut object = self.repo.find_object(id).map_err(io::Error::other)?;
+        let object = self.repo.find_object(id);
+        let mut object = object.map_err(|e| io::Error::other(self.unreadable(&e)))?;
         Ok(std::mem::take(&mut object.data))
     }
 }

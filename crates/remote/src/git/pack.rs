@@ -22,7 +22,7 @@ use gix::ObjectId;
 use gix::objs::Kind;
 
 use super::wire::guard::{Exceeded, Guard};
-use content::Shelf;
+use content::Quarantine;
 use resolve::Resolver;
 
 pub(super) use content::open_loose;
@@ -61,17 +61,17 @@ pub(super) fn receive(
     guard: &Guard,
 ) -> io::Result<()> {
     let incoming = Incoming::create(git_dir)?;
-    let shelf = Shelf::new(incoming.path(), &git_dir.join("objects"));
-    let mut received = stream::read(pack, &incoming.path().join("pack"), shelf, guard)?;
+    let quarantine = Quarantine::new(incoming.path(), &git_dir.join("objects"));
+    let mut received = stream::read(pack, &incoming.path().join("pack"), quarantine, guard)?;
     Resolver::new(&mut received, base, guard).run()?;
     let stream::Received {
         file,
         mut entries,
-        shelf,
+        quarantine,
         digest,
         ..
     } = received;
-    shelf.keep()?;
+    quarantine.keep()?;
     entries.retain(|it| !it.is_loose());
     if !entries.is_empty() {
         let at = incoming.path().join("index");
@@ -136,7 +136,9 @@ impl Drop for Incoming {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+
+    use pathline_clock::instant;
 
     use super::*;
 
@@ -177,7 +179,7 @@ mod tests {
     }
 
     fn take(pack: &[u8], git_dir: &Path) -> io::Result<()> {
-        let guard = Guard::new(Instant::now() + Duration::from_secs(600));
+        let guard = Guard::new(instant() + Duration::from_secs(600));
         receive(&mut &*pack, git_dir, &Nothing, &guard)
     }
 

@@ -15,7 +15,7 @@ use super::wire::packet::{Packet, Packets, malformed, write_flush, write_line};
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 /// The most bytes, and lines, in which the remote says what became of a push of one reference.
 const MAX_STATUS_BYTES: usize = 64 << 10;
-const MOST_LINES: usize = 100;
+const MAX_STATUS_LINES: usize = 100;
 
 /// Moves one reference, from what it was when the commit was built.
 pub(super) struct Update {
@@ -27,7 +27,7 @@ pub(super) struct Update {
     pub(super) objects: BTreeSet<ObjectId>,
 }
 
-/// What the remote made of an [`Update`].
+/// The outcome of an [`Update`].
 pub(super) enum Pushed {
     Done,
     /// The reference is not what it was: another writer was faster.
@@ -53,7 +53,7 @@ impl Session {
         request.extend(self.pack(&update.objects)?);
         self.guard
             .expect("the answer to the push", MAX_ANSWER_BYTES);
-        let report = connection.ask(request).and_then(|mut answer| {
+        let report = connection.request(request).and_then(|mut answer| {
             if side_band {
                 Report::read_side_band(&mut answer)
             } else {
@@ -62,7 +62,7 @@ impl Session {
         });
         let report = report.map_err(|e| self.failed(&e))?;
         connection.close();
-        Ok(report.verdict(name))
+        Ok(report.outcome(name))
     }
 
     /// Packs whole objects; commits of a few files gain nothing from deltas.
@@ -114,15 +114,15 @@ impl Update {
     }
 }
 
-/// What the remote said: its status lines, and messages for people.
+/// The answer of the remote: its status lines, and messages for people.
 #[derive(Default)]
 pub(super) struct Report {
     lines: Vec<String>,
-    remarks: String,
+    messages: String,
 }
 
-/// Hooks may print a lot; this much of it helps.
-const MOST_REMARKS: usize = 2000;
+/// The most bytes of messages that are kept: hooks may print a lot.
+const MAX_MESSAGE_BYTES: usize = 2000;
 
 impl Report {
     pub(super) fn read_lines(answer: &mut Packets<impl Read>) -> io::Result<Self> {
@@ -143,13 +143,13 @@ impl Report {
                     status.extend_from_slice(content);
                 }
                 Some((1, _)) => return Err(malformed("the status of the push does not end")),
-                Some((_, content)) if report.remarks.len() < MOST_REMARKS => {
-                    let room = content.len().min(MOST_REMARKS);
+                Some((_, content)) if report.messages.len() < MAX_MESSAGE_BYTES => {
+                    let room = content.len().min(MAX_MESSAGE_BYTES);
                     let words = String::from_utf8_lossy(&content[..room]);
-                    report.remarks.push_str(&words);
+                    report.messages.push_str(&words);
                     // Each packet is a line or more, without its end.
                     if !words.ends_with('\n') {
-                        report.remarks.push('\n');
+                        report.messages.push('\n');
                     }
                 }
                 _ => {}
@@ -163,7 +163,7 @@ impl Report {
     }
 
     fn take(&mut self, line: &[u8]) -> io::Result<()> {
-        if self.lines.len() >= MOST_LINES {
+        if self.lines.len() >= MAX_STATUS_LINES {
             return Err(malformed("the status of the push has too many lines"));
         }
         let line = String::from_utf8_lossy(line);
@@ -171,7 +171,7 @@ impl Report {
         Ok(())
     }
 
-    fn verdict(self, reference: &str) -> Pushed {
+    fn outcome(self, reference: &str) -> Pushed {
         if self
             .lines
             .iter()
@@ -189,11 +189,11 @@ impl Report {
                     .find_map(|line| line.strip_prefix("unpack "))
             })
             .unwrap_or("it did not say whether the push succeeded");
-        let remarks = self.remarks.trim();
-        if remarks.is_empty() {
+        let messages = self.messages.trim();
+        if messages.is_empty() {
             Pushed::Rejected(refusal.to_owned())
         } else {
-            Pushed::Rejected(format!("{refusal} ({})", remarks.replace('\n', "; ")))
+            Pushed::Rejected(format!("{refusal} ({})", messages.replace('\n', "; ")))
         }
     }
 }
@@ -201,20 +201,21 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::wire::packet::answer_of;
 
-    fn verdict_of(lines: &[&str]) -> Pushed {
+    fn outcome_of(lines: &[&str]) -> Pushed {
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
         Report {
             lines,
-            remarks: "remote: no\n".into(),
+            messages: "remote: no\n".into(),
         }
-        .verdict("refs/heads/main")
+        .outcome("refs/heads/main")
     }
 
     #[test]
     fn only_an_ok_for_the_reference_counts_as_done() {
         assert!(matches!(
-            verdict_of(&["unpack ok", "ok refs/heads/main"]),
+            outcome_of(&["unpack ok", "ok refs/heads/main"]),
             Pushed::Done
         ));
         for lines in [
@@ -223,11 +224,92 @@ mod tests {
             &["unpack disk full"],
         ] {
             assert!(
-                matches!(verdict_of(lines), Pushed::Rejected(_)),
+                matches!(outcome_of(lines), Pushed::Rejected(_)),
                 "{lines:?}"
             );
         }
-        let refused = verdict_of(&["unpack ok", "ng refs/heads/main hook declined"]);
+        let refused = outcome_of(&["unpack ok", "ng refs/heads/main hook declined"]);
         assert!(matches!(refused, Pushed::Rejected(why) if why == "hook declined (remote: no)"));
+    }
+
+    /// Returns packets of a side band, up to a flush.
+    fn bands(packets: &[(u8, &[u8])]) -> Vec<u8> {
+        let mut answer = Vec::new();
+        for (band, content) in packets {
+            answer.extend_from_slice(format!("{:04x}", content.len() + 5).as_bytes());
+            answer.push(*band);
+            answer.extend_from_slice(content);
+        }
+        write_flush(&mut answer);
+        answer
+    }
+
+    fn read_bands(packets: &[(u8, &[u8])]) -> io::Result<Report> {
+        Report::read_side_band(&mut Packets::new(bands(packets).as_slice()))
+    }
+
+    #[test]
+    fn status_and_messages_are_read_from_their_bands() -> io::Result<()> {
+        let status = answer_of(&["unpack ok", "ng refs/heads/main no", ""]);
+        let (begin, end) = status.split_at(7);
+        let packets = [(2, &b"one\ntwo"[..]), (1, begin), (3, b"three\n"), (1, end)];
+        let report = read_bands(&packets)?;
+        assert_eq!(report.lines, ["unpack ok", "ng refs/heads/main no"]);
+        assert_eq!(report.messages, "one\ntwo\nthree\n");
+        let outcome = report.outcome("refs/heads/main");
+        assert!(matches!(outcome, Pushed::Rejected(why) if why == "no (one; two; three)"));
+        let report = Report::read_lines(&mut Packets::new(status.as_slice()))?;
+        assert_eq!(report.lines.len(), 2);
+        Ok(())
+    }
+
+    #[test]
+    fn report_that_does_not_end_is_cut() -> io::Result<()> {
+        let talk = [b'x'; 1500];
+        let mut packets: Vec<(u8, &[u8])> = (0..10).map(|_| (2, &talk[..])).collect();
+        packets.push((1, b"0000"));
+        let talkative = read_bands(&packets)?;
+        assert!(
+            talkative.messages.len() < 4000,
+            "{}",
+            talkative.messages.len()
+        );
+        let piece = [b'x'; 30_000];
+        let packets: Vec<(u8, &[u8])> = (0..10).map(|_| (1, &piece[..])).collect();
+        let error = read_bands(&packets).err().expect("it is too long");
+        assert!(
+            error
+                .to_string()
+                .contains("the status of the push does not end")
+        );
+        let lines = answer_of(&["ok refs/heads/x"; 101]);
+        let error = Report::read_lines(&mut Packets::new(lines.as_slice())).err();
+        let error = error.expect("there are too many").to_string();
+        assert!(error.contains("too many lines"), "{error}");
+        assert!(read_bands(&[(1, b"zzzz")]).is_err(), "no packet line");
+        assert!(Report::read_lines(&mut Packets::new(&b""[..])).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn reason_of_a_rejection_is_the_most_precise_one() {
+        for (lines, expected) in [
+            (
+                &["unpack disk full", "ng refs/heads/main unpacker error"][..],
+                "unpacker error",
+            ),
+            (&["unpack disk full"], "disk full"),
+            (&["unpack ok", "ng refs/heads/main"], "ok"),
+            (&["unpack ok", "ng refs/heads/mainly no"], "ok"),
+            (
+                &["ok refs/heads/main2"],
+                "it did not say whether the push succeeded",
+            ),
+        ] {
+            let Pushed::Rejected(why) = outcome_of(lines) else {
+                panic!("{lines:?} is no success");
+            };
+            assert_eq!(why, format!("{expected} (remote: no)"), "{lines:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What to fetch, and what was found.
+//! References, and the revisions that they name.
 
 use std::fmt;
 

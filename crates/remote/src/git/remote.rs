@@ -1,4 +1,4 @@
-//! Where a repository is and how to get in.
+//! The address of a repository, and the credentials for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// How long an operation may take unless [`Remote::with_timeout`] says otherwise.
+    /// The time-out of an operation unless [`Remote::with_timeout`] says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Takes `https://`, `http://`, `ssh://` and `file://` URLs, scp-like ones (`git@host:path`)

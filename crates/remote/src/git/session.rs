@@ -1,16 +1,18 @@
 //! One conversation with a remote, on top of its cached repository. Everything here blocks.
 
+use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Instant;
 
 use gix::refs::transaction::PreviousValue;
 use gix::{ObjectId, Repository};
+use pathline_clock::Clock;
+use tokio::time::Instant;
 
-use super::cache::{self, Upkeep};
+use super::cache::{self, CachePolicy};
 use super::error::chain;
-use super::wire::advertisement::{Advertisement, Tip, greet};
+use super::wire::advertisement::{Advertisement, Tip, handshake};
 use super::wire::fetch::Want;
 use super::wire::guard::{Exceeded, Guard, Unauthenticated};
 use super::wire::{Connection, Service, Version};
@@ -28,18 +30,20 @@ pub(super) struct Session {
     action: &'static str,
     pub(super) guard: Rc<Guard>,
     max_pack_bytes: u64,
+    pub(super) clock: Clock,
+    is_damaged: Cell<bool>,
 }
 
 impl Session {
     /// Opens the cached repository, or makes a new one when there is none that works.
     pub(super) fn open(
         path: &Path,
-        upkeep: Upkeep,
+        policy: CachePolicy,
         remote: Remote,
         action: &'static str,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let repo = match cache::open(path, upkeep) {
+        let repo = match cache::open(path, policy) {
             Some(repo) => repo,
             None => cache::create(path)?,
         };
@@ -49,12 +53,32 @@ impl Session {
             action,
             guard: Rc::new(Guard::new(deadline)),
             max_pack_bytes: pack::MAX_PACK_BYTES,
+            clock: Clock::system(),
+            is_damaged: Cell::new(false),
         })
     }
 
     pub(super) fn with_max_pack_bytes(mut self, bytes: u64) -> Self {
         self.max_pack_bytes = bytes;
         self
+    }
+
+    pub(super) fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Notes that an object of the cached repository cannot be read, and says so.
+    pub(super) fn damaged(&self, action: &'static str, detail: String) -> Error {
+        self.is_damaged.set(true);
+        Error::Local { action, detail }
+    }
+
+    /// Ends the session; a cached repository that cannot be read is made anew by the next one.
+    pub(super) fn close(self) {
+        if self.is_damaged.get() {
+            cache::discard(self.repo.git_dir());
+        }
     }
 
     /// Asks the remote which commit `reference` names.
@@ -93,7 +117,7 @@ impl Session {
         if !self.repo.has_object(commit) {
             let haves = self.known_tips()?;
             self.receive(&mut connection, &known, tip.id, &haves, true)?;
-            self.note(&name, commit)?;
+            self.record_tip(&name, commit)?;
         }
         connection.finish();
         self.tree_of(commit)?;
@@ -112,7 +136,7 @@ impl Session {
         };
         let connected = Connection::open(&self.remote, service, version, self.guard.clone())
             .and_then(|mut connection| {
-                let known = greet(&mut connection, &self.guard, name)?;
+                let known = handshake(&mut connection, &self.guard, name)?;
                 Ok((connection, known))
             });
         connected.map_err(|e| self.failed(&e))
@@ -147,7 +171,7 @@ impl Session {
     }
 
     /// Remembers that a commit and everything it needs is there.
-    pub(super) fn note(&self, name: &str, commit: ObjectId) -> Result<(), Error> {
+    pub(super) fn record_tip(&self, name: &str, commit: ObjectId) -> Result<(), Error> {
         let name = format!("{REFERENCES}{name}");
         self.repo
             .reference(name, commit, PreviousValue::Any, "fetch")
@@ -196,13 +220,22 @@ impl Session {
         }
     }
 
+    /// Refuses what the remote has more of than is read.
+    pub(super) fn too_large(&self, detail: String) -> Error {
+        Error::TooLarge {
+            action: self.action,
+            url: self.remote.url().clone(),
+            detail,
+        }
+    }
+
     /// Ends an operation that took too long.
     pub(super) fn check_time(&self) -> Result<(), Error> {
         let left = self.guard.remaining();
         left.map(drop).map_err(|e| self.failed(&e))
     }
 
-    fn unknown(&self, reference: &Reference) -> Error {
+    pub(super) fn unknown(&self, reference: &Reference) -> Error {
         let url = self.remote.url().clone();
         Error::UnknownReference {
             url,

@@ -22,7 +22,7 @@ const MAX_LINK_BYTES: u64 = 4095;
 const MAX_PATH_BYTES: usize = 4095;
 
 /// Something that is still to be packed.
-struct Ahead {
+struct Pending {
     directory: Rc<Path>,
     entry: Entry,
 }
@@ -44,9 +44,9 @@ impl Session {
         let mut writer = Writer::create(into, limits)?;
         // What is still to be packed, the next one last. Each is an entry of the archive, so that there
         // are no more of them than these may be.
-        let mut ahead = Vec::new();
-        self.add_below(&mut ahead, tree, Path::new(""), limits)?;
-        while let Some(Ahead { directory, entry }) = ahead.pop() {
+        let mut pending = Vec::new();
+        self.add_below(&mut pending, tree, Path::new(""), limits)?;
+        while let Some(Pending { directory, entry }) = pending.pop() {
             self.check_time()?;
             let path = directory.join(OsStr::from_bytes(&entry.name));
             if path.as_os_str().len() > MAX_PATH_BYTES {
@@ -55,7 +55,7 @@ impl Session {
             }
             self.pack_entry(&mut writer, &path, &entry)?;
             if entry.kind == EntryKind::Tree {
-                self.add_below(&mut ahead, entry.id, &path, limits)?;
+                self.add_below(&mut pending, entry.id, &path, limits)?;
             }
         }
         Ok(writer.finish()?)
@@ -64,13 +64,13 @@ impl Session {
     /// Adds what is in a directory, the last one first.
     fn add_below(
         &self,
-        ahead: &mut Vec<Ahead>,
+        pending: &mut Vec<Pending>,
         tree: ObjectId,
         path: &Path,
         limits: Limits,
     ) -> Result<(), Error> {
         let mut entries = self.entries(tree)?;
-        if (ahead.len() + entries.len()) as u64 > limits.entries {
+        if (pending.len() + entries.len()) as u64 > limits.entries {
             return Err(Error::Archive(archive::Error::TooLarge {
                 what: "entries",
                 limit: limits.entries,
@@ -89,7 +89,7 @@ impl Session {
         for entry in entries {
             check_name(&entry.name)?;
             let directory = directory.clone();
-            ahead.push(Ahead { directory, entry });
+            pending.push(Pending { directory, entry });
         }
         Ok(())
     }

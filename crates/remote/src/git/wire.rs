@@ -86,17 +86,17 @@ impl Connection {
     }
 
     /// Returns what the remote says first.
-    pub(super) fn greeting(&mut self) -> io::Result<Answer<'_>> {
+    pub(super) fn handshake(&mut self) -> io::Result<Answer<'_>> {
         Ok(Packets::new(match self {
-            Self::Http(http) => Box::new(http.greeting()?),
+            Self::Http(http) => Box::new(http.handshake()?),
             Self::Process(process) => Box::new(process),
         }))
     }
 
     /// Sends a request and returns the answer.
-    pub(super) fn ask(&mut self, request: Vec<u8>) -> io::Result<Answer<'_>> {
+    pub(super) fn request(&mut self, request: Vec<u8>) -> io::Result<Answer<'_>> {
         Ok(Packets::new(match self {
-            Self::Http(http) => Box::new(http.ask(request)?),
+            Self::Http(http) => Box::new(http.request(request)?),
             Self::Process(process) => {
                 process.send(&request)?;
                 Box::new(process)

@@ -86,3 +86,17 @@ impl Forge {
             .await
     }
 }
+
+/// Packs the tip of `main` with its content.
+pub(crate) fn pack_of_branch(repository: &Repository) -> std::io::Result<Vec<u8>> {
+    let mut packing = Command::new("git")
+        .args(["pack-objects", "-q", "--stdout", "--revs"])
+        .current_dir(repository.bare())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut names = packing.stdin.take().expect("it is piped");
+    names.write_all(b"main\n")?;
+    drop(names);
+    Ok(packing.wait_with_output()?.stdout)
+}

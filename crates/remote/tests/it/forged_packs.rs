@@ -7,8 +7,8 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use tempfile::TempDir;
 
-use crate::half;
 use crate::large_packs::noise;
+use crate::measured_fetch;
 use crate::server::with_pack;
 
 /// A pack that is being forged.
@@ -93,7 +93,7 @@ fn repeated(base: u64, piece: u32, times: u64, more: &[u8]) -> Vec<u8> {
 fn refusal(pack: Pack, seconds: u64) -> Result<String> {
     let server = with_pack(pack.finish());
     let directory = TempDir::new()?;
-    let report = half::fetch(&server.url(), directory.path(), seconds)?;
+    let report = measured_fetch::fetch(&server.url(), directory.path(), seconds)?;
     server.assert_left();
     Ok(report.refusal())
 }

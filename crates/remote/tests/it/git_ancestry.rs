@@ -1,4 +1,4 @@
-//! Whether files of one commit are still there at another.
+//! Files of one commit that are still there at another.
 
 use anyhow::Result;
 use pathline_remote::git::{Kept, Reference};
@@ -97,5 +97,44 @@ async fn removed_file_stays_removed_and_a_fetch_without_history_is_no_obstacle()
         git.kept(&remote, &removed, &readme, &again).await?,
         Kept::Changed(vec!["README".into()])
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn commit_that_was_merged_is_kept_by_the_merge_alone() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let (git, remote) = (repository.cache("cache"), repository.remote());
+    let a = files(&["a"]);
+    repository.in_clone(&["checkout", "-q", "-b", "side"]);
+    std::fs::write(repository.scratch("clone/a"), "1\n")?;
+    repository.in_clone(&["add", "a"]);
+    repository.in_clone(&["commit", "-q", "-m", "on the side"]);
+    let side = repository.in_clone(&["rev-parse", "HEAD"]);
+    repository.in_clone(&["checkout", "-q", "main"]);
+    let main = repository.commit(&[("b", "1\n")], "on main");
+    repository.in_clone(&["merge", "-q", "--no-edit", "side"]);
+    repository.in_clone(&["push", "-q", "origin", "main"]);
+    let merge = repository.in_clone(&["rev-parse", "HEAD"]);
+    assert_eq!(git.kept(&remote, &side, &a, &merge).await?, Kept::All);
+    assert_eq!(git.kept(&remote, &side, &a, &main).await?, Kept::Elsewhere);
+    assert_eq!(
+        git.kept(&remote, &main, &a, &merge).await?,
+        Kept::Changed(a)
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn file_that_becomes_executable_is_changed() -> Result<()> {
+    let repository = Repository::with_a_commit();
+    let (git, remote) = (repository.cache("cache"), repository.remote());
+    let readme = files(&["README"]);
+    let written = repository.in_clone(&["rev-parse", "HEAD"]);
+    repository.in_clone(&["update-index", "--chmod=+x", "README"]);
+    repository.in_clone(&["commit", "-q", "-m", "executable"]);
+    repository.in_clone(&["push", "-q", "origin", "HEAD:main"]);
+    let later = repository.in_clone(&["rev-parse", "HEAD"]);
+    let kept = git.kept(&remote, &written, &readme, &later).await?;
+    assert_eq!(kept, Kept::Changed(readme));
     Ok(())
 }

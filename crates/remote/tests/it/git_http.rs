@@ -19,10 +19,10 @@ async fn reading_and_writing_work_over_http() -> Result<()> {
     assert_eq!(first.commit, repository.in_bare(&["rev-parse", "main"]));
     let written = git.commit(&remote, change(&[("over", "http\n")])).await?;
     assert_eq!(
-        written.revision.commit,
+        written.tip.commit,
         repository.in_bare(&["rev-parse", "main"])
     );
-    assert_eq!(git.resolve(&remote, &main).await?, written.revision);
+    assert_eq!(git.resolve(&remote, &main).await?, written.tip);
     repository.assert_sound();
     Ok(())
 }
@@ -45,7 +45,7 @@ async fn older_server_is_read_and_written_too() -> Result<()> {
     assert_eq!(fetched.commit, later);
     let files = ["over".to_owned()];
     let kept = git
-        .kept(&remote, &written.revision.commit, &files, &later)
+        .kept(&remote, &written.tip.commit, &files, &later)
         .await?;
     assert_eq!(kept, Kept::All);
     let into = repository.scratch("archives");

@@ -2,16 +2,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use anyhow::Result;
-use pathline_remote::git::{Author, Error, Reference};
+use pathline_remote::git::{Author, Carrier, Change, Error, Reference};
 use tokio::task::JoinSet;
 
-use crate::repository::{Repository, change};
+use crate::repository::{Repository, change, edits};
 
 #[tokio::test]
 async fn a_commit_arrives_with_its_files_author_and_trailers() -> Result<()> {
     let repository = Repository::with_a_commit();
     let before = repository.in_bare(&["rev-parse", "main"]);
-    let mut wanted = change(&[
+    let mut wanted = edits(&[
         ("deep/er/site.yaml", "image: x\n"),
         ("bin/run.sh", "#!/bin/sh\n:\n"),
     ]);
@@ -20,21 +20,23 @@ async fn a_commit_arrives_with_its_files_author_and_trailers() -> Result<()> {
         name: "Ada".into(),
         email: "ada@example.org".into(),
     };
-    wanted.trailers.insert("Source-Commit".into(), "abc".into());
-    wanted.trailers.insert("Note".into(), "one\ntwo".into());
+    let wanted = wanted
+        .trailer("Source-Commit", "abc")
+        .trailer("Note", "one\ntwo")
+        .trailer("Source-Commit", "def");
     let written = repository
         .cache("cache")
-        .commit(&repository.remote(), wanted)
+        .commit(&repository.remote(), Change::fixed("main", wanted)?)
         .await?;
-    assert!(written.changed);
+    assert_eq!(written.carrier, Carrier::Pushed);
     assert_eq!(
-        written.revision.commit,
+        written.tip.commit,
         repository.in_bare(&["rev-parse", "main"])
     );
     assert_eq!(repository.in_bare(&["rev-parse", "main^"]), before);
     assert_eq!(
         repository.in_bare(&["log", "-1", "--format=%an <%ae> %cn%n%s%n%b", "main"]),
-        "Ada <ada@example.org> Pathline\ndeploy: site\nA body.\n\nNote: one\n two\nSource-Commit: abc"
+        "Ada <ada@example.org> Pathline\ndeploy: site\nA body.\n\nSource-Commit: abc\nNote: one\n two\nSource-Commit: def"
     );
     let message = repository.scratch("message");
     std::fs::write(
@@ -43,7 +45,7 @@ async fn a_commit_arrives_with_its_files_author_and_trailers() -> Result<()> {
     )?;
     assert_eq!(
         repository.in_bare(&["interpret-trailers", "--parse", message.to_str().unwrap()]),
-        "Note: one two\nSource-Commit: abc"
+        "Source-Commit: abc\nNote: one two\nSource-Commit: def"
     );
     assert_eq!(
         repository.in_bare(&["ls-tree", "-r", "--format=%(objectmode) %(path)", "main"]),
@@ -62,8 +64,8 @@ async fn nothing_is_written_when_the_files_are_there_already() -> Result<()> {
         .cache("cache")
         .commit(&repository.remote(), same)
         .await?;
-    assert!(!written.changed);
-    assert_eq!(written.revision.commit, tip);
+    assert!(!written.is_changed());
+    assert_eq!(written.tip.commit, tip);
     assert_eq!(repository.in_bare(&["rev-parse", "main"]), tip);
     Ok(())
 }
@@ -71,13 +73,12 @@ async fn nothing_is_written_when_the_files_are_there_already() -> Result<()> {
 #[tokio::test]
 async fn an_empty_repository_and_a_new_branch_get_a_first_commit() -> Result<()> {
     for repository in [Repository::empty(), Repository::with_a_commit()] {
-        let mut wanted = change(&[("a/b.txt", "x\n")]);
-        wanted.branch = "fresh".into();
+        let wanted = Change::fixed("fresh", edits(&[("a/b.txt", "x\n")]))?;
         let written = repository
             .cache("cache")
             .commit(&repository.remote(), wanted)
             .await?;
-        assert!(written.changed);
+        assert!(written.is_changed());
         assert_eq!(repository.in_bare(&["rev-list", "--count", "fresh"]), "1");
         assert_eq!(repository.in_bare(&["show", "fresh:a/b.txt"]), "x");
         repository.assert_sound();
@@ -95,9 +96,10 @@ async fn eight_writers_lose_none_of_their_commits() -> Result<()> {
         writers.spawn(async move {
             for round in 0..10 {
                 let path = format!("writer-{writer}/{round}.txt");
-                let mut wanted = change(&[(path.as_str(), "x\n"), ("last", &path)]);
+                let mut wanted = edits(&[(path.as_str(), "x\n"), ("last", &path)]);
                 wanted.message = path.clone();
-                assert!(git.commit(&remote, wanted).await.unwrap().changed);
+                let wanted = Change::fixed("main", wanted).unwrap();
+                assert!(git.commit(&remote, wanted).await.unwrap().is_changed());
             }
         });
     }
@@ -145,21 +147,18 @@ async fn a_change_that_git_would_not_accept_never_reaches_the_remote() -> Result
     let repository = Repository::with_a_commit();
     let (git, remote) = (repository.cache("cache"), repository.remote());
     for path in ["../x", "/etc/x", ".git/hooks/post-update", "a/.git/x"] {
-        let error = git
-            .commit(&remote, change(&[(path, "x")]))
-            .await
-            .unwrap_err();
+        let error = Change::fixed("main", edits(&[(path, "x")])).unwrap_err();
         assert!(
             matches!(error, Error::InvalidPath { .. }),
             "{path}: {error:?}"
         );
     }
-    let mut bad_branch = change(&[("a", "b")]);
-    bad_branch.branch = "a..b".into();
+    assert!(Change::fixed("a..b", edits(&[("a", "b")])).is_err());
+    let bad_branch = Change::new("a..b", |_| Ok::<_, Error>(edits(&[("a", "b")])));
     assert!(git.commit(&remote, bad_branch).await.is_err());
-    let mut bad_author = change(&[("a", "b")]);
+    let mut bad_author = edits(&[("a", "b")]);
     bad_author.author.name = "A\nparent 0000".into();
-    assert!(git.commit(&remote, bad_author).await.is_err());
+    assert!(Change::fixed("main", bad_author).is_err());
     assert!(
         !repository.scratch("cache").exists(),
         "refused before anybody was asked"

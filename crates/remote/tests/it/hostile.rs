@@ -39,7 +39,7 @@ async fn hole_1_file_is_written_beside_a_tree_that_is_too_deep() -> Result<()> {
     let written = git
         .commit(&remote, change(&[("site.yaml", "a: 1\n")]))
         .await?;
-    assert!(written.changed);
+    assert!(written.is_changed());
     Ok(())
 }
 

@@ -9,10 +9,11 @@ use flate2::{Compress, Compression, FlushCompress};
 use gix::ObjectId;
 use gix::objs::Kind;
 use pathline_remote::archive::{Limits, unpack};
+use pathline_testkit::Dice;
 use tempfile::TempDir;
 
 use crate::forge::Forge;
-use crate::half;
+use crate::measured_fetch;
 use crate::repository::Repository;
 use crate::server::with_commit;
 
@@ -21,13 +22,10 @@ const ZEROS: &str = "1077662767e8de998abc7dbe3649b8df9a2baf72";
 
 /// Returns bytes that do not compress.
 pub(crate) fn noise(count: usize) -> Vec<u8> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut dice = Dice::new(1);
     let mut bytes = Vec::with_capacity(count + 8);
     while bytes.len() < count {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend_from_slice(&state.to_le_bytes());
+        bytes.extend_from_slice(&dice.roll().to_le_bytes());
     }
     bytes.truncate(count);
     bytes
@@ -73,13 +71,13 @@ fn hole_4_blob_of_zeros_is_refused_from_its_header() -> Result<()> {
     let zeros = ObjectId::from_hex(ZEROS.as_bytes())?;
     forge.commit(forge.tree(&[("100644", "zeros", zeros)]));
     let directory = TempDir::new()?;
-    let report = half::fetch(&url_of(&forge.repository), directory.path(), 300)?;
+    let report = measured_fetch::fetch(&url_of(&forge.repository), directory.path(), 300)?;
     let told = report.refusal();
     let expected = "a file has 3221225472 bytes, and at most 1073741824 are taken";
     assert!(told.contains(expected), "{told}");
 
     forge.commit(forge.tree(&[("100644", "small", forge.blob("good\n"))]));
-    let report = half::fetch(&url_of(&forge.repository), directory.path(), 300)?;
+    let report = measured_fetch::fetch(&url_of(&forge.repository), directory.path(), 300)?;
     report.archive();
     Ok(())
 }
@@ -105,7 +103,7 @@ fn hole_4_large_file_comes_through_whole_and_as_a_delta() -> Result<()> {
     repository.commit(&[], "a large file");
     let directory = TempDir::new()?;
     let url = url_of(&repository);
-    let archive = half::fetch(&url, directory.path(), 300)?.archive();
+    let archive = measured_fetch::fetch(&url, directory.path(), 300)?.archive();
     assert_has(&archive, &[("plain", &plain)])?;
 
     // On what was fetched before, which is not in the pack.
@@ -113,7 +111,7 @@ fn hole_4_large_file_comes_through_whole_and_as_a_delta() -> Result<()> {
     changed[20 << 20..(20 << 20) + 6].copy_from_slice(b"change");
     std::fs::write(clone.join("plain"), &changed)?;
     repository.commit(&[], "a change of it");
-    let archive = half::fetch(&url, directory.path(), 300)?.archive();
+    let archive = measured_fetch::fetch(&url, directory.path(), 300)?.archive();
     assert_has(&archive, &[("plain", &changed)])?;
 
     // On another one of the same pack.
@@ -124,7 +122,7 @@ fn hole_4_large_file_comes_through_whole_and_as_a_delta() -> Result<()> {
     repository.commit(&[], "more of the kind");
     repository.in_bare(&["repack", "-q", "-adf"]);
     let elsewhere = TempDir::new()?;
-    let archive = half::fetch(&url, elsewhere.path(), 300)?.archive();
+    let archive = measured_fetch::fetch(&url, elsewhere.path(), 300)?.archive();
     assert_has(&archive, &[("before", &plain), ("after", &changed)])?;
     Ok(())
 }
@@ -145,7 +143,7 @@ fn hole_4_tree_with_too_many_entries_is_refused() -> Result<()> {
     forge.commit(tree);
     let directory = TempDir::new()?;
     let url = url_of(&forge.repository);
-    let told = half::fetch(&url, directory.path(), 300)?.refusal();
+    let told = measured_fetch::fetch(&url, directory.path(), 300)?.refusal();
     let expected = "a directory has 7000000 bytes, and at most 4194304 are taken";
     assert!(told.contains(expected), "{told}");
 
@@ -158,7 +156,7 @@ fn hole_4_tree_with_too_many_entries_is_refused() -> Result<()> {
         tree = forge.write(Kind::Tree, &content);
     }
     forge.commit(tree);
-    let told = half::fetch(&url, directory.path(), 300)?.refusal();
+    let told = measured_fetch::fetch(&url, directory.path(), 300)?.refusal();
     assert!(told.contains("more than 200000 entries"), "{told}");
     Ok(())
 }
@@ -171,7 +169,7 @@ fn hole_4_object_of_another_kind_is_not_read_as_a_directory() -> Result<()> {
     let directory = TempDir::new()?;
     let url = url_of(&forge.repository);
     // Git itself does not send such a commit.
-    let told = half::fetch(&url, directory.path(), 300)?.refusal();
+    let told = measured_fetch::fetch(&url, directory.path(), 300)?.refusal();
     assert!(told.contains("the remote says"), "{told}");
 
     // Nothing keeps another server from sending it.
@@ -180,7 +178,7 @@ fn hole_4_object_of_another_kind_is_not_read_as_a_directory() -> Result<()> {
         let mut objects = vec![commit, large, tree];
         objects.dedup();
         let server = with_commit(commit, forge.pack(&objects));
-        let told = half::fetch(&server.url(), directory.path(), 300)?.refusal();
+        let told = measured_fetch::fetch(&server.url(), directory.path(), 300)?.refusal();
         let expected = format!("{large} is a blob, and not a tree");
         assert!(told.contains(&expected), "{told}");
     }
@@ -207,7 +205,7 @@ fn hole_4_three_hundred_thousand_objects_take_little_memory() -> Result<()> {
     drop(out);
     assert!(import.wait()?.success());
     let directory = TempDir::new()?;
-    let told = half::fetch(&url_of(&repository), directory.path(), 600)?.refusal();
+    let told = measured_fetch::fetch(&url_of(&repository), directory.path(), 600)?.refusal();
     // All of them arrive; only the archive has a limit that is lower.
     assert!(told.contains("more than 200000 entries"), "{told}");
     Ok(())
@@ -226,7 +224,7 @@ fn hole_4_cache_holds_what_git_itself_finds_sound() -> Result<()> {
         let files = [("text", &*text(round)), ("more/text", &*text(round + 1))];
         repository.commit(&files, "next");
         repository.in_bare(&["repack", "-q", "-adf"]);
-        let archive = half::fetch(&url_of(&repository), directory.path(), 300)?.archive();
+        let archive = measured_fetch::fetch(&url_of(&repository), directory.path(), 300)?.archive();
         assert_has(&archive, &[("text", text(round).as_bytes())])?;
     }
     let mut caches = std::fs::read_dir(directory.path().join("cache"))?;

@@ -67,3 +67,48 @@ fn hole_4_file_that_is_too_large_is_not_read() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn path_that_leaves_the_repository_names_no_file() -> Result<()> {
+    let repository = repository()?;
+    let below = repository.path().join("conf");
+    for path in [
+        "./../../etc/passwd",
+        "../conf/app.yaml",
+        "/etc/passwd",
+        "",
+        "./",
+        "conf/app.yaml/x",
+    ] {
+        let refused = file_at(&below, "main", path);
+        assert!(refused.is_err(), "{path:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn bare_repository_has_its_files_from_the_top() -> Result<()> {
+    let repository = repository()?;
+    let bare = repository.path().join("bare.git");
+    git(
+        repository.path(),
+        &["clone", "-q", "--bare", ".", "bare.git"],
+    );
+    for path in ["conf/app.yaml", "./conf/app.yaml"] {
+        assert_eq!(file_at(&bare, "main", path)?, b"size: 2\n", "{path}");
+    }
+    Ok(())
+}
+
+#[test]
+fn damaged_repository_cannot_be_read() -> Result<()> {
+    let repository = repository()?;
+    let top = repository.path();
+    let blob = git(top, &["rev-parse", "main:conf/app.yaml"]);
+    let object = top.join(".git/objects").join(&blob[..2]).join(&blob[2..]);
+    std::fs::remove_file(object)?;
+    let refused = file_at(top, "main", "conf/app.yaml").unwrap_err();
+    assert!(matches!(refused, Error::Unreadable(_)), "{refused:?}");
+    assert_eq!(file_at(top, "main~1", "conf/app.yaml")?, b"size: 1\n");
+    Ok(())
+}

@@ -1,17 +1,25 @@
 //! Git and archives, held against the real `git` and `tar` programs.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the tasks of a test are the real ones"
+)]
+
 mod archives;
 mod cgi;
 mod forge;
 mod forged_packs;
 mod git_ancestry;
+mod git_edit;
+mod git_failures;
 mod git_http;
 mod git_read;
+mod git_trailers;
 mod git_write;
-mod half;
 mod hostile;
 mod large_packs;
 mod local_read;
+mod measured_fetch;
 mod repository;
 mod server;
 mod time_outs;

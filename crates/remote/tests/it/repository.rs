@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pathline_remote::git::{Author, Change, Git, Remote};
+use pathline_remote::git::{Change, Edits, Git, Remote};
 use pathline_testkit::git;
 use tempfile::TempDir;
 
@@ -94,16 +94,15 @@ impl Repository {
     }
 }
 
-/// Files for `main`, with a message and nothing else special.
+/// Files to write, with a message and nothing else special.
+pub(crate) fn edits(files: &[(&str, &str)]) -> Edits {
+    let edits = Edits::new("write files");
+    files
+        .iter()
+        .fold(edits, |edits, (path, content)| edits.write(*path, *content))
+}
+
+/// Writes files to `main`, whatever is there.
 pub(crate) fn change(files: &[(&str, &str)]) -> Change {
-    Change {
-        branch: "main".into(),
-        files: files
-            .iter()
-            .map(|(path, content)| ((*path).into(), (*content).into()))
-            .collect(),
-        message: "write files".into(),
-        trailers: std::collections::BTreeMap::new(),
-        author: Author::default(),
-    }
+    Change::fixed("main", edits(files)).expect("git takes it")
 }

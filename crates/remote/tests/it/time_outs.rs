@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::Result;
 use tempfile::TempDir;
 
-use crate::half;
+use crate::measured_fetch::{self, Programs};
 use crate::server::{Answer, Server, packet, version_2};
 
 /// Fetches from a server, and returns why that failed, after everything has ended.
 fn refusal(server: &Server, seconds: u64) -> Result<String> {
     let directory = TempDir::new()?;
-    let report = half::fetch(&server.url(), directory.path(), seconds)?;
+    let report = measured_fetch::fetch(&server.url(), directory.path(), seconds)?;
     server.assert_left();
     Ok(report.refusal())
 }
@@ -121,7 +121,7 @@ fn hole_4_pack_without_an_end_is_cut_and_leaves_nothing() -> Result<()> {
         answer.repeat(&packet(&block))
     });
     let directory = TempDir::new()?;
-    let report = half::fetch(&endless.url(), directory.path(), 300)?;
+    let report = measured_fetch::fetch(&endless.url(), directory.path(), 300)?;
     endless.assert_left();
     let told = report.refusal();
     assert_contains(&told, "the pack has more than 268435456 bytes");
@@ -195,7 +195,7 @@ fn hole_4_credentials_do_not_follow_a_redirect() -> Result<()> {
     });
     let directory = TempDir::new()?;
     let url = server.url().replace("http://", "http://bot:s3cret@");
-    let report = half::fetch(&url, directory.path(), 60)?;
+    let report = measured_fetch::fetch(&url, directory.path(), 60)?;
     assert_contains(&report.refusal(), "it redirects to another server");
     let seen = seen.lock().clone();
     assert!(seen.contains("host:"), "it was asked: {seen}");
@@ -228,7 +228,8 @@ fn hole_4_silent_program_ends_with_all_that_it_started() -> Result<()> {
         let programs = directory.path().join("programs");
         std::fs::create_dir(&programs)?;
         let notes = silent_program(&programs, name)?;
-        let report = half::fetch_with_path(url, directory.path(), 2, Some(&programs))?;
+        let report =
+            measured_fetch::fetch_with(url, directory.path(), 2, Programs::Before(&programs))?;
         assert_contains(&report.refusal(), "no answer within 2 s");
         let started = std::fs::read_to_string(notes)?;
         assert_eq!(started.split_whitespace().count(), 2, "{started}");
@@ -247,8 +248,8 @@ fn hole_4_program_that_only_complains_is_told_and_left() -> Result<()> {
     silent_program(&programs, "ssh")?;
     let script = "#!/bin/sh\nyes 'no such host' | head -c 1000000 >&2\nexit 255\n";
     std::fs::write(programs.join("ssh"), script)?;
-    let (url, programs) = ("ssh://example.org/a", Some(programs.as_path()));
-    let told = half::fetch_with_path(url, directory.path(), 60, programs)?.refusal();
+    let (url, programs) = ("ssh://example.org/a", Programs::Before(&programs));
+    let told = measured_fetch::fetch_with(url, directory.path(), 60, programs)?.refusal();
     assert_contains(&told, "the connection was closed: no such host");
     assert!(told.len() < 4000, "{} bytes are told", told.len());
     Ok(())

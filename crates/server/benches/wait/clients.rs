@@ -10,14 +10,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// What a crowd waits for.
+/// The question of a crowd.
 pub(crate) const REVISION: &str = "ffffffffffffffffffffffffffffffffffffffff";
-/// How many of a crowd connect at once, so that nobody is turned away.
+/// The number of those of a crowd that connect at once, so that nobody is turned away.
 const TOGETHER: usize = 64;
-/// How long a crowd's questions take at most until they are being waited for.
+/// The longest time that a crowd's questions take until they are being waited for.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// How somebody waits.
+/// A way to wait.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum How {
     Poll,

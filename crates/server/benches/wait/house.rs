@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
-use pathline_blueprint::model::Workload;
 use pathline_cluster::Cluster;
-use pathline_ledger::{Ledger, Location, Scope};
+use pathline_kinds::carto::Workload;
+use pathline_ledger::{Ledger, Location, Permissions};
 use pathline_lineage::Artifact;
-use pathline_server::{Doors, Limits, Secret, app, serve};
+use pathline_server::{AppState, Limits, Secret, app, serve};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::story;
 
-/// What is asked, and how to get in.
+/// The server that is asked, and how to get in.
 pub(crate) struct House {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
@@ -43,16 +43,17 @@ impl House {
         let secret = Secret::random()?;
         let (hash, now) = (secret.hash(), Timestamp::now());
         ledger
-            .create_token("bench", Scope::Read, &hash, None, now)
+            .access()
+            .create_token("bench", Permissions::READ, &hash, None, now)
             .await?;
         let closing = CancellationToken::new();
-        let doors = Doors::new("bench")
+        let state = AppState::new("bench")
             .with_ledger(ledger.clone())
             .with_cluster(cluster.client())
             .closing_with(closing.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let serving = serve(listener, app(doors), Limits::default(), closing.clone());
+        let serving = serve(listener, app(state), Limits::default(), closing.clone());
         Ok(Self {
             address,
             token: secret.reveal().to_owned(),

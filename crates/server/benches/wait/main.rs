@@ -1,9 +1,10 @@
-//! How long after an event is it told to those who wait, and what do many who wait cost?
+//! Measures how long after an event it is told to those who wait, and what many who wait cost.
 //!
 //! `cargo bench -p pathline-server --bench wait` prints the rows of `docs/benchmarks.md`. The server
 //! and those who wait for many at once are processes of their own, so that the memory is that of the
 //! server alone; each way of waiting is measured in a fresh one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 
 mod clients;
 mod house;
@@ -22,11 +23,11 @@ use tokio::process::ChildStdout;
 use clients::{Client, How};
 use house::House;
 
-/// How many wait one after the other.
+/// The number of waits one after the other.
 const ROUNDS: usize = 1_000;
-/// How many wait at the same time.
+/// The number of waits at the same time.
 const CROWD: usize = 2_000;
-/// How long a question takes at most until it is being waited for.
+/// The longest time that a question takes until it is being waited for.
 const SETTLING: Duration = Duration::from_millis(20);
 
 fn main() -> Result<()> {

@@ -3,14 +3,14 @@
 use std::io;
 
 use jiff::Timestamp;
-use pathline_ledger::{Error, Ledger, Scope, Token};
+use pathline_ledger::{Error, Ledger, Permission, Permissions, Token};
 
 use super::Secret;
 
-/// What became of the first token.
+/// The outcome of [`first_admin`].
 #[derive(Debug)]
 pub enum FirstToken {
-    /// The secret that is kept on this machine opens the doors.
+    /// The secret that is kept on this machine belongs to an admin.
     Kept,
     /// A token was made, and `keep` has its secret.
     Made(Token),
@@ -18,7 +18,7 @@ pub enum FirstToken {
     Elsewhere,
 }
 
-/// Why there is no first token.
+/// An error because of which there is no first token.
 #[derive(Debug, thiserror::Error)]
 pub enum FirstTokenError {
     /// The ledger did not answer.
@@ -50,15 +50,15 @@ pub async fn first_admin(
 ) -> Result<FirstToken, FirstTokenError> {
     let opens = |token: &Token| {
         let lasts = token.expires.is_none_or(|expires| now < expires);
-        token.scope == Scope::Admin && token.revoked.is_none() && lasts
+        token.permissions.contains(Permission::Admin) && token.revoked.is_none() && lasts
     };
     if let Some(secret) = kept {
-        let token = ledger.token_by_hash(&secret.hash()).await?;
+        let token = ledger.access().token_by_hash(&secret.hash()).await?;
         if token.is_some_and(|token| opens(&token)) {
             return Ok(FirstToken::Kept);
         }
     }
-    let tokens = ledger.tokens().await?;
+    let tokens = ledger.access().tokens().await?;
     if shared && tokens.iter().any(opens) {
         return Ok(FirstToken::Elsewhere);
     }
@@ -67,7 +67,8 @@ pub async fn first_admin(
     let name = free_name(&tokens);
     let hash = secret.hash();
     match ledger
-        .create_token(&name, Scope::Admin, &hash, None, now)
+        .access()
+        .create_token(&name, Permissions::ADMIN, &hash, None, now)
         .await
     {
         Ok(token) => Ok(FirstToken::Made(token)),

@@ -5,7 +5,7 @@ use std::fmt;
 use pathline_ledger::TokenHash;
 use sha2::{Digest, Sha256};
 
-/// What every secret begins with, so that people and scanners recognize one.
+/// The prefix of every secret, so that people and scanners recognize one.
 const PREFIX: &str = "pathline_";
 const BYTES: usize = 32;
 

@@ -1,7 +1,7 @@
 use axum::http::StatusCode;
-use pathline_ledger::Scope;
+use pathline_client::api::{Artifact, ArtifactEntry, Contains};
+use pathline_ledger::Permissions;
 use pathline_lineage::Evidence;
-use pathline_server::api::{Artifact, ArtifactEntry, Contains};
 
 use crate::story;
 use crate::world::World;
@@ -9,7 +9,7 @@ use crate::world::World;
 #[tokio::test]
 async fn artifact_says_what_it_is_made_of_and_what_uses_it() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     story::record(&world.ledger, "uid-1").await;
 
     let answer = world
@@ -57,7 +57,7 @@ async fn artifact_says_what_it_is_made_of_and_what_uses_it() {
 #[tokio::test]
 async fn contains_finds_the_source_and_everything_made_of_it() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     story::record(&world.ledger, "uid-1").await;
 
     let answer = world.get("/artifacts?contains=source:def567", &token).await;
@@ -77,7 +77,7 @@ async fn contains_finds_the_source_and_everything_made_of_it() {
 #[tokio::test]
 async fn carriers_come_in_pages_that_go_on_where_the_last_one_ended() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     for number in 0..5 {
         story::record(&world.ledger, &format!("uid-{number}")).await;
     }
@@ -102,7 +102,7 @@ async fn carriers_come_in_pages_that_go_on_where_the_last_one_ended() {
 #[tokio::test]
 async fn what_nobody_has_seen_is_found_nowhere() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let id = "0".repeat(64);
     let answer = world.get(&format!("/artifacts/{id}"), &token).await;
     assert_eq!(

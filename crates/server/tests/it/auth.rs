@@ -1,21 +1,22 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
-use pathline_ledger::Scope;
+use pathline_clock::Clock;
+use pathline_ledger::{Permission, Permissions};
 
 use crate::world::World;
 
-const GUARDED: [(&str, Scope); 10] = [
-    ("/workloads", Scope::Read),
-    ("/workloads/dev/web", Scope::Read),
-    ("/deliverables", Scope::Read),
-    ("/deliverables/dev/web", Scope::Read),
-    ("/objects/dev/pod/web-0/lineage", Scope::Read),
-    ("/artifacts?contains=source:abc", Scope::Read),
-    ("/artifacts/0", Scope::Read),
-    ("/stream", Scope::Read),
-    ("/tokens", Scope::Admin),
-    ("/tokens/ci", Scope::Admin),
+const GUARDED: [(&str, Permission); 10] = [
+    ("/workloads", Permission::Read),
+    ("/workloads/dev/web", Permission::Read),
+    ("/deliverables", Permission::Read),
+    ("/deliverables/dev/web", Permission::Read),
+    ("/objects/dev/pod/web-0/lineage", Permission::Read),
+    ("/artifacts?contains=source:abc", Permission::Read),
+    ("/artifacts/0", Permission::Read),
+    ("/stream", Permission::Read),
+    ("/tokens", Permission::Admin),
+    ("/tokens/ci", Permission::Admin),
 ];
 
 /// Asks as the route wants to be asked.
@@ -67,10 +68,10 @@ async fn other_schemes_count_as_no_token() {
 #[tokio::test]
 async fn too_small_a_scope_is_named_with_the_one_that_is_needed() {
     let world = World::without_cluster().await;
-    let writer = world.token("writer", Scope::Write).await;
+    let writer = world.token("writer", Permissions::WRITE).await;
     for (path, needed) in GUARDED {
         let answer = world.open(ask(path), Some(&writer), Body::empty()).await;
-        let may = needed <= Scope::Write;
+        let may = Permissions::WRITE.contains(needed);
         assert_eq!(answer.status() != StatusCode::FORBIDDEN, may, "{path}");
     }
 
@@ -87,20 +88,68 @@ async fn too_small_a_scope_is_named_with_the_one_that_is_needed() {
 #[tokio::test]
 async fn revoked_and_expired_tokens_are_told_apart() {
     let world = World::without_cluster().await;
-    let revoked = world.token("revoked", Scope::Admin).await;
+    let revoked = world.token("revoked", Permissions::ADMIN).await;
     assert_eq!(world.get("/tokens", &revoked).await.status, StatusCode::OK);
     let now = Timestamp::now();
-    world.ledger.revoke_token("revoked", now).await.unwrap();
+    world
+        .ledger
+        .access()
+        .revoke_token("revoked", now)
+        .await
+        .unwrap();
     let past = now - SignedDuration::from_secs(1);
-    let expired = world.token_until("expired", Scope::Admin, Some(past)).await;
+    let expired = world
+        .token_until("expired", Permissions::ADMIN, Some(past))
+        .await;
     let lasting = now + SignedDuration::from_hours(1);
     let lasting = world
-        .token_until("lasting", Scope::Admin, Some(lasting))
+        .token_until("lasting", Permissions::ADMIN, Some(lasting))
         .await;
 
     assert_eq!(world.get("/tokens", &revoked).await.code(), "token-revoked");
     assert_eq!(world.get("/tokens", &expired).await.code(), "token-expired");
     assert_eq!(world.get("/tokens", &lasting).await.status, StatusCode::OK);
+}
+
+/// Makes a server on which it is the epoch until the clock is set.
+async fn with_standing_clock() -> (World, Clock) {
+    let world = World::without_cluster().await;
+    let clock = Clock::standing(Timestamp::UNIX_EPOCH);
+    let state = world.state.clone().with_clock(clock.clone());
+    let router = pathline_server::app(state.clone());
+    let world = World {
+        state,
+        router,
+        ..world
+    };
+    (world, clock)
+}
+
+#[tokio::test]
+async fn token_ends_when_the_clock_says_so() {
+    let (world, clock) = with_standing_clock().await;
+    let end = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
+    let token = world.token_until("brief", Permissions::ADMIN, Some(end));
+    let token = token.await;
+
+    clock.set(end - SignedDuration::from_secs(1));
+    assert_eq!(world.get("/tokens", &token).await.status, StatusCode::OK);
+    clock.set(end);
+    assert_eq!(world.get("/tokens", &token).await.code(), "token-expired");
+}
+
+#[tokio::test]
+async fn use_of_a_token_is_noted_before_the_server_has_ended() {
+    let (world, clock) = with_standing_clock().await;
+    let used = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
+    clock.set(used);
+    let token = world.token("ci", Permissions::ADMIN).await;
+    assert_eq!(world.get("/tokens", &token).await.status, StatusCode::OK);
+
+    world.state.ended().await;
+
+    let tokens = world.ledger.access().tokens().await.unwrap();
+    assert_eq!(tokens[0].last_used, Some(used));
 }
 
 #[tokio::test]
@@ -114,7 +163,7 @@ async fn what_is_open_needs_no_token() {
 
 #[tokio::test]
 async fn without_a_ledger_nobody_is_let_in_and_told_to_come_back() {
-    let router = pathline_server::app(pathline_server::Doors::new("1.2.3"));
+    let router = pathline_server::app(pathline_server::AppState::new("1.2.3"));
     let token = format!("Bearer pathline_{}", "0".repeat(64));
     let request = Request::get("/workloads").header(header::AUTHORIZATION, token);
     let request = request.body(Body::empty()).unwrap();

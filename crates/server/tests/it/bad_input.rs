@@ -2,14 +2,14 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
-use pathline_ledger::Scope;
+use pathline_ledger::Permissions;
 
 use crate::world::World;
 
 #[tokio::test]
 async fn queries_that_make_no_sense_are_refused() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     for path in [
         "/workloads?limit=0",
         "/workloads?limit=501",
@@ -49,7 +49,7 @@ async fn queries_that_make_no_sense_are_refused() {
 #[tokio::test]
 async fn unknown_paths_and_methods_are_told_in_the_usual_shape() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
 
     let nowhere = world.get("/nope", &token).await;
     assert_eq!(
@@ -73,7 +73,7 @@ async fn unknown_paths_and_methods_are_told_in_the_usual_shape() {
 #[tokio::test]
 async fn bodies_that_are_too_large_or_no_json_are_refused() {
     let world = World::without_cluster().await;
-    let token = world.token("admin", Scope::Admin).await;
+    let token = world.token("admin", Permissions::ADMIN).await;
     let post = || Request::post("/tokens");
     let json = || post().header(header::CONTENT_TYPE, "application/json");
 
@@ -99,7 +99,7 @@ async fn bodies_that_are_too_large_or_no_json_are_refused() {
 #[tokio::test]
 async fn without_a_cluster_owners_cannot_be_asked_for_yet() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     for path in ["/workloads", "/deliverables/dev/web"] {
         let answer = world.get(path, &token).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
@@ -111,7 +111,7 @@ async fn without_a_cluster_owners_cannot_be_asked_for_yet() {
 #[tokio::test]
 async fn closed_ledger_is_unavailable() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     world.ledger.close().await;
     let answer = world.get("/artifacts?contains=source:abc", &token).await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::io;
 
 use jiff::Timestamp;
-use pathline_ledger::{Ledger, Scope};
+use pathline_ledger::{Ledger, Permissions};
 use pathline_server::{FirstToken, Secret, first_admin};
 
 use crate::world::World;
@@ -30,15 +30,23 @@ async fn first_start_makes_an_admin_and_later_ones_keep_it() {
     let FirstToken::Made(token) = keeper.make_sure(&world.ledger, false).await else {
         panic!("a token is made");
     };
-    assert_eq!((token.name.as_str(), token.scope), ("admin", Scope::Admin));
+    assert_eq!(
+        (token.name.as_str(), token.permissions),
+        ("admin", Permissions::ADMIN)
+    );
     let secret = keeper.0.borrow().clone().expect("it is kept");
-    let known = world.ledger.token_by_hash(&secret.hash()).await.unwrap();
+    let known = world
+        .ledger
+        .access()
+        .token_by_hash(&secret.hash())
+        .await
+        .unwrap();
     assert_eq!(known.unwrap().name, "admin");
 
     let again = keeper.make_sure(&world.ledger, false).await;
 
     assert!(matches!(again, FirstToken::Kept), "{again:?}");
-    assert_eq!(world.ledger.tokens().await.unwrap().len(), 1);
+    assert_eq!(world.ledger.access().tokens().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -55,6 +63,7 @@ async fn secret_that_is_lost_or_revoked_is_replaced_where_the_ledger_is_our_own(
 
     world
         .ledger
+        .access()
         .revoke_token("admin-2", Timestamp::now())
         .await
         .unwrap();
@@ -77,6 +86,7 @@ async fn in_a_shared_ledger_one_admin_is_enough() {
     assert!(second.0.borrow().is_none());
     world
         .ledger
+        .access()
         .revoke_token("admin", Timestamp::now())
         .await
         .unwrap();
@@ -93,5 +103,5 @@ async fn token_whose_secret_cannot_be_kept_is_not_made() {
     let full = |_: &Secret| Err(io::Error::from(io::ErrorKind::StorageFull));
     let failed = first_admin(&world.ledger, false, None, Timestamp::now(), full).await;
     assert!(failed.is_err());
-    assert!(world.ledger.tokens().await.unwrap().is_empty());
+    assert!(world.ledger.access().tokens().await.unwrap().is_empty());
 }

@@ -1,12 +1,12 @@
 use axum::http::Method;
 use pathline_server::prometheus_client::metrics::counter::Counter;
-use pathline_server::{Doors, app};
+use pathline_server::{AppState, app};
 
 use crate::{get, send};
 
 #[tokio::test]
 async fn metrics_name_the_build_and_end_as_open_metrics_must() {
-    let (_, text) = get(&app(Doors::new("1.2.3")), "/metrics").await;
+    let (_, text) = get(&app(AppState::new("1.2.3")), "/metrics").await;
     assert!(
         text.contains(r#"pathline_build_info{version="1.2.3"} 1"#),
         "{text}"
@@ -20,7 +20,7 @@ async fn metrics_name_the_build_and_end_as_open_metrics_must() {
 
 #[tokio::test]
 async fn requests_are_counted_by_route_and_status() {
-    let router = app(Doors::new("1.2.3"));
+    let router = app(AppState::new("1.2.3"));
     get(&router, "/healthz").await;
     get(&router, "/healthz").await;
     get(&router, "/readyz").await;
@@ -38,7 +38,7 @@ async fn requests_are_counted_by_route_and_status() {
 
 #[tokio::test]
 async fn scanners_cannot_add_time_series() {
-    let router = app(Doors::new("1.2.3"));
+    let router = app(AppState::new("1.2.3"));
     for path in ["/a", "/b", "/c"] {
         get(&router, path).await;
         let method = Method::from_bytes(&path.as_bytes()[1..]).unwrap();
@@ -63,14 +63,14 @@ async fn scanners_cannot_add_time_series() {
 
 #[tokio::test]
 async fn another_part_registers_its_own_metrics() {
-    let doors = Doors::new("1.2.3");
+    let state = AppState::new("1.2.3");
     let reconciles: Counter = Counter::default();
-    doors.metrics().register(|registry| {
+    state.metrics().register(|registry| {
         registry.register("reconciles", "Owners reconciled", reconciles.clone());
     });
     reconciles.inc_by(7);
 
-    let (_, text) = get(&app(doors), "/metrics").await;
+    let (_, text) = get(&app(state), "/metrics").await;
 
     assert!(text.contains("pathline_reconciles_total 7"), "{text}");
 }

@@ -8,12 +8,13 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
-use pathline_ledger::{Change, Scope};
+use pathline_client::api::{ObjectLineage, RevisionState};
+use pathline_kinds::split_api_version;
+use pathline_ledger::{Change, Permissions};
 use pathline_lineage::chain::{Chain, Resource};
 use pathline_lineage::{
-    Applied, Artifact, Inputs, InputsId, Kind, Origin, Stamp, State, Template, Track,
+    Applied, Artifact, Inputs, InputsId, Kind, Origin, OwnerLineage, Stamp, State, Template,
 };
-use pathline_server::api::{ObjectLineage, RevisionState};
 use serde_json::{Value, json};
 
 use crate::owners::create;
@@ -33,7 +34,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let world = World::new().await;
-        let token = world.token("reader", Scope::Read).await;
+        let token = world.token("reader", Permissions::READ).await;
         let owner = create(&world, "dev", "web")
             .await
             .uid()
@@ -70,20 +71,20 @@ impl Scene {
             let stamped = state.stamped("deployer", stamp);
             stamped.expect("it is on the path");
         }
-        let track = Track {
+        let lineage = OwnerLineage {
             uid: self.owner.clone(),
             generation: 1,
             state,
-            ..Track::default()
+            ..OwnerLineage::default()
         };
         let change = Change {
             owner: &story::owner(&self.owner),
-            track: &track,
+            lineage: &lineage,
             derivations: &[],
             arrivals: &[],
             time: Timestamp::UNIX_EPOCH,
         };
-        let recorded = self.world.ledger.record(&change).await;
+        let recorded = self.world.ledger.lineage().record(&change).await;
         recorded.expect("it is recorded");
     }
 
@@ -130,7 +131,7 @@ fn reference(api_version: &str, kind: &str, name: &str, uid: &str) -> Value {
 }
 
 fn api(world: &World, api_version: &str, kind: &str) -> Api<DynamicObject> {
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
     let client = world.cluster.as_ref().expect("there is a cluster").client();
     Api::namespaced_with(client, "dev", &resource)

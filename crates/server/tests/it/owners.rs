@@ -1,9 +1,9 @@
 use axum::http::StatusCode;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
-use pathline_blueprint::model::{Deliverable, Workload};
-use pathline_ledger::Scope;
-use pathline_server::api::{Owner, OwnerPage};
+use pathline_client::api::{Owner, OwnerPage};
+use pathline_kinds::carto::{Deliverable, Workload};
+use pathline_ledger::Permissions;
 use serde_json::{Value, json};
 
 use crate::story;
@@ -51,7 +51,7 @@ fn condition(kind: &str, status: &str, reason: &str) -> Value {
 #[tokio::test]
 async fn workload_shows_its_path_its_inputs_its_outputs_and_their_lineage() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let workload = create(&world, "dev", "web").await;
     story::record(&world.ledger, &workload.uid().unwrap()).await;
     report(&world, &workload, json!({
@@ -122,7 +122,7 @@ async fn workload_shows_its_path_its_inputs_its_outputs_and_their_lineage() {
 #[tokio::test]
 async fn workload_that_nobody_looked_at_yet_has_no_lineage() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     create(&world, "dev", "web").await;
 
     let answer = world.get("/workloads/dev/web", &token).await;
@@ -136,7 +136,7 @@ async fn workload_that_nobody_looked_at_yet_has_no_lineage() {
 #[tokio::test]
 async fn lineage_of_an_owner_is_not_that_of_a_former_one_with_its_name() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     story::record(&world.ledger, "a-former-uid").await;
     create(&world, "dev", "web").await;
 
@@ -149,7 +149,7 @@ async fn lineage_of_an_owner_is_not_that_of_a_former_one_with_its_name() {
 #[tokio::test]
 async fn owners_come_in_pages_of_one_namespace_or_of_all() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     for (namespace, name) in [("a", "one"), ("a", "three"), ("a", "two"), ("b", "four")] {
         create(&world, namespace, name).await;
     }
@@ -181,7 +181,7 @@ async fn owners_come_in_pages_of_one_namespace_or_of_all() {
 #[tokio::test]
 async fn deliverables_are_told_in_the_same_way() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let client = world.cluster.as_ref().unwrap().client();
     make_namespace(&client, "prod").await;
     let deliverable: Deliverable = serde_json::from_value(json!({
@@ -218,7 +218,7 @@ async fn deliverables_are_told_in_the_same_way() {
 #[tokio::test]
 async fn workload_that_no_blueprint_selects_any_more_has_none() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let workload = create(&world, "dev", "web").await;
     let before = json!({"kind": "ClusterSupplyChain", "name": "chain"});
     for (reason, blueprint) in [

@@ -1,4 +1,4 @@
-//! What runs is named to those who have waited for it.
+//! Names of what runs, told to those who have waited for it.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use kube::client::Body;
 use kube::{Api, Client, ResourceExt};
-use pathline_ledger::{Change, OwnerRef, Scope};
-use pathline_lineage::{Rollout, Stage, Track};
-use pathline_server::api::{WaitState, Waited};
+use pathline_client::api::{WaitResult, WaitState};
+use pathline_kinds::split_api_version;
+use pathline_ledger::{Change, OwnerRef, Permissions};
+use pathline_lineage::{OwnerLineage, Rollout, Stage};
 use pathline_server::app;
 use serde_json::{Value, json};
 
@@ -29,27 +30,32 @@ impl Scene {
     /// Makes the workload; `stamped` is what its last resource has stamped, with its API version.
     async fn new(stamped: (&str, &str, &str)) -> Self {
         let world = World::new().await;
-        let token = world.token("reader", Scope::Read).await;
+        let token = world.token("reader", Permissions::READ).await;
         let uid = create(&world, "dev", "web").await.uid().expect("a uid");
-        let mut track = story::record(&world.ledger, &uid).await;
-        track.rollouts = done("image-builder", "uid-of-image-builder");
+        let mut lineage = story::record(&world.ledger, &uid).await;
+        lineage.rollouts = done("image-builder", "uid-of-image-builder");
         let scene = Self { world, token };
-        scene.record(&story::owner(&uid), &track).await;
+        scene.record(&story::owner(&uid), &lineage).await;
         scene
             .report("Workload", "web", "image-builder", stamped)
             .await;
         scene
     }
 
-    async fn record(&self, owner: &OwnerRef, track: &Track) {
+    async fn record(&self, owner: &OwnerRef, lineage: &OwnerLineage) {
         let change = Change {
             owner,
-            track,
+            lineage,
             derivations: &[],
             arrivals: &[],
             time: Timestamp::from_second(1_800_000_001).expect("a time"),
         };
-        self.world.ledger.record(&change).await.expect("recorded");
+        self.world
+            .ledger
+            .lineage()
+            .record(&change)
+            .await
+            .expect("recorded");
     }
 
     fn client(&self) -> Client {
@@ -58,7 +64,7 @@ impl Scene {
     }
 
     fn api(&self, api_version: &str, kind: &str) -> Api<DynamicObject> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
         Api::namespaced_with(self.client(), "dev", &resource)
     }
@@ -130,9 +136,9 @@ impl Scene {
         self.make("v1", "Pod", pod).await;
     }
 
-    async fn wait(&self, path: &str) -> Waited {
+    async fn wait(&self, path: &str) -> WaitResult {
         let answer = self.world.get(path, &self.token).await;
-        let waited: Waited = serde_json::from_value(answer.body).expect("an answer");
+        let waited: WaitResult = serde_json::from_value(answer.body).expect("an answer");
         assert_eq!(waited.state, WaitState::Holds, "{waited:?}");
         waited
     }
@@ -152,7 +158,7 @@ fn controlled_by(api_version: &str, kind: &str, name: &str, uid: &str) -> Value 
     json!([{"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": true}])
 }
 
-fn names(waited: &Waited) -> Vec<&str> {
+fn names(waited: &WaitResult) -> Vec<&str> {
     waited.running.iter().map(|it| it.name.as_str()).collect()
 }
 
@@ -197,7 +203,7 @@ async fn process_that_has_ended_since_it_was_looked_at_is_waited_for() {
 
     let path = WAIT.replace("timeout=60", "timeout=1");
     let answer = scene.world.get(&path, &scene.token).await;
-    let waited: Waited = serde_json::from_value(answer.body).expect("an answer");
+    let waited: WaitResult = serde_json::from_value(answer.body).expect("an answer");
     assert_eq!(waited.state, WaitState::Waiting, "{waited:?}");
     let told = format!("{waited:?}");
     assert!(
@@ -229,13 +235,13 @@ async fn what_follows_the_repository_of_a_commit_is_named() {
             name: name.to_owned(),
             uid: uid.await,
         };
-        let track = Track {
+        let lineage = OwnerLineage {
             uid: owner.uid.clone(),
             generation: 1,
             rollouts: done("run", "any"),
-            ..Track::default()
+            ..OwnerLineage::default()
         };
-        scene.record(&owner, &track).await;
+        scene.record(&owner, &lineage).await;
         let stamped = ("pathline.dev/v1alpha1", "Process", name);
         scene.report("Deliverable", name, "run", stamped).await;
         let process = json!({
@@ -339,8 +345,8 @@ async fn what_cannot_be_listed_changes_nothing_but_a_note() {
     let mut scene = Scene::new(("apps/v1", "Deployment", "web")).await;
     let set = scene.make_deployment("web").await;
     scene.make_pod("web-a", "web", &set, "True").await;
-    let doors = scene.world.doors.clone();
-    scene.world.router = app(doors.with_cluster(without_pods(scene.client())));
+    let state = scene.world.state.clone();
+    scene.world.router = app(state.with_cluster(without_pods(scene.client())));
 
     let waited = scene.wait(WAIT).await;
     assert!(waited.running.is_empty(), "{waited:?}");

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use pathline_ledger::Scope;
+use pathline_ledger::Permissions;
 use pathline_server::{Limits, listen, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -96,7 +96,7 @@ async fn client_that_never_finishes_its_request_is_dropped() {
     );
 }
 
-/// Doors with a token, at which few may be at a time, and nobody has to leave because time is up.
+/// AppState with a token, at which few may be at a time, and nobody has to leave because time is up.
 async fn start_doors() -> (World, Server, String) {
     let world = World::without_cluster().await;
     let limits = Limits {
@@ -105,7 +105,7 @@ async fn start_doors() -> (World, Server, String) {
         ..Limits::default()
     };
     let server = start(world.router.clone(), limits).await;
-    let token = world.token("ci", Scope::Admin).await;
+    let token = world.token("ci", Permissions::ADMIN).await;
     (world, server, token)
 }
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use pathline_ledger::{Arrived, Change, Ledger, OwnerRef};
 use pathline_lineage::chain::{Chain, Resource};
 use pathline_lineage::{
-    Applied, Artifact, Derivation, Health, Kind, Origin, Snapshot, Stamp, State, Template, Tracing,
-    Track, Trust,
+    Applied, Artifact, Derivation, Health, Kind, Origin, OwnerLineage, Snapshot, Stamp, State,
+    Template, Tracing, Trust,
 };
 use serde_json::json;
 
@@ -33,7 +33,7 @@ pub(crate) fn source() -> Artifact {
 }
 
 /// Records it for the owner with this uid; returns what was recorded of it.
-pub(crate) async fn record(ledger: &Ledger, uid: &str) -> Track {
+pub(crate) async fn record(ledger: &Ledger, uid: &str) -> OwnerLineage {
     record_from(ledger, uid, &source(), "").await
 }
 
@@ -42,20 +42,20 @@ pub(crate) async fn record_from(
     ledger: &Ledger,
     uid: &str,
     source: &Artifact,
-    marks: &str,
-) -> Track {
+    metadata_digest: &str,
+) -> OwnerLineage {
     let (state, derivations) = tell(source);
-    let track = Track {
+    let lineage = OwnerLineage {
         uid: uid.to_owned(),
         generation: 1,
-        marks: marks.to_owned(),
+        metadata_digest: metadata_digest.to_owned(),
         state,
-        ..Track::default()
+        ..OwnerLineage::default()
     };
     let debug = Artifact::param("debug", &json!("on"));
     let change = Change {
         owner: &owner(uid),
-        track: &track,
+        lineage: &lineage,
         derivations: &derivations,
         arrivals: &[Arrived {
             input: "param:debug".to_owned(),
@@ -65,8 +65,12 @@ pub(crate) async fn record_from(
         }],
         time: now(),
     };
-    ledger.record(&change).await.expect("it is recorded");
-    track
+    ledger
+        .lineage()
+        .record(&change)
+        .await
+        .expect("it is recorded");
+    lineage
 }
 
 fn tell(source: &Artifact) -> (State, Vec<Derivation>) {

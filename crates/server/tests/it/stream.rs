@@ -4,9 +4,9 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, Response, StatusCode};
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
-use pathline_ledger::Scope;
-use pathline_server::api::Change;
-use pathline_server::{Doors, app};
+use pathline_client::api::Change;
+use pathline_ledger::Permissions;
+use pathline_server::{AppState, app};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Event {
 #[tokio::test]
 async fn stream_begins_and_then_tells_every_change() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let mut events = Events::open(&world, &token, None).await;
     let begin = events.next().await.unwrap();
     assert_eq!(begin.name, "begin");
@@ -99,7 +99,12 @@ async fn stream_begins_and_then_tells_every_change() {
     story::record(&world.ledger, "uid-1").await;
     let first = events.change().await;
     let gone = story::owner("uid-1");
-    world.ledger.gone(&gone, Timestamp::now()).await.unwrap();
+    world
+        .ledger
+        .lineage()
+        .gone(&gone, Timestamp::now())
+        .await
+        .unwrap();
     let second = events.change().await;
 
     assert_eq!(first.owner.uid, "uid-1");
@@ -112,7 +117,7 @@ async fn stream_begins_and_then_tells_every_change() {
 #[tokio::test]
 async fn client_that_comes_back_misses_nothing_and_hears_nothing_twice() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let mut events = Events::open(&world, &token, None).await;
     let begin = events.next().await.unwrap();
     story::record(&world.ledger, "uid-1").await;
@@ -140,13 +145,14 @@ async fn client_that_comes_back_misses_nothing_and_hears_nothing_twice() {
 #[tokio::test]
 async fn stream_ends_at_once_when_its_token_is_revoked() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
-    world.token("other", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
+    world.token("other", Permissions::READ).await;
     let mut events = Events::open(&world, &token, None).await;
     events.next().await.unwrap();
 
     world
         .ledger
+        .access()
         .revoke_token("other", Timestamp::now())
         .await
         .unwrap();
@@ -154,6 +160,7 @@ async fn stream_ends_at_once_when_its_token_is_revoked() {
     events.change().await;
     world
         .ledger
+        .access()
         .revoke_token("reader", Timestamp::now())
         .await
         .unwrap();
@@ -168,7 +175,9 @@ async fn stream_ends_at_once_when_its_token_is_revoked() {
 async fn stream_ends_when_its_token_does() {
     let world = World::without_cluster().await;
     let soon = Timestamp::now() + SignedDuration::from_secs(5);
-    let token = world.token_until("brief", Scope::Read, Some(soon)).await;
+    let token = world
+        .token_until("brief", Permissions::READ, Some(soon))
+        .await;
     let mut events = Events::open(&world, &token, None).await;
     events.next().await.unwrap();
     assert!(events.next().await.is_none());
@@ -177,10 +186,10 @@ async fn stream_ends_when_its_token_does() {
 #[tokio::test]
 async fn stream_ends_when_the_doors_close() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let closing = CancellationToken::new();
-    let doors = Doors::new("1.2.3").with_ledger(world.ledger.clone());
-    let router = app(doors.closing_with(closing.clone()));
+    let state = AppState::new("1.2.3").with_ledger(world.ledger.clone());
+    let router = app(state.closing_with(closing.clone()));
     let world = World { router, ..world };
     let mut events = Events::open(&world, &token, None).await;
     events.next().await.unwrap();
@@ -193,7 +202,7 @@ async fn stream_ends_when_the_doors_close() {
 #[tokio::test]
 async fn there_is_room_for_so_many_only() {
     let world = World::without_cluster().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let mut all = Vec::new();
     for _ in 0..256 {
         all.push(Events::open(&world, &token, None).await);

@@ -6,11 +6,11 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
-use pathline_blueprint::model::Workload;
-use pathline_ledger::{Change, Scope};
+use pathline_client::api::{WaitResult, WaitState};
+use pathline_kinds::carto::Workload;
+use pathline_ledger::{Change, Permissions};
 use pathline_lineage::{Artifact, Unstamped};
-use pathline_server::api::{WaitState, Waited};
-use pathline_server::{Doors, app};
+use pathline_server::{AppState, app};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let world = World::new().await;
-        let token = world.token("reader", Scope::Read).await;
+        let token = world.token("reader", Permissions::READ).await;
         let uid = create(&world, "dev", "web").await.uid();
         let uid = uid.expect("the cluster gives one");
         Self { world, token, uid }
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     /// Asks again, with what was learned before.
-    async fn go_on(&self, query: &str, id: &str) -> Waited {
+    async fn go_on(&self, query: &str, id: &str) -> WaitResult {
         let request = Request::get(format!("/workloads/dev/web/wait?{query}"));
         let request = request.header("last-event-id", id);
         let answer = self.world.send(request, Some(&self.token), Body::empty());
@@ -81,7 +81,7 @@ struct States {
 }
 
 impl States {
-    async fn next(&mut self) -> Option<Waited> {
+    async fn next(&mut self) -> Option<WaitResult> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
@@ -100,7 +100,7 @@ impl States {
     }
 }
 
-fn read(answer: &Answer) -> Waited {
+fn read(answer: &Answer) -> WaitResult {
     assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
     serde_json::from_value(answer.body.clone()).expect("what those who wait are told")
 }
@@ -117,7 +117,7 @@ async fn answer_comes_when_it_becomes_true() {
 
     let waited = read(&answer);
     assert_eq!(waited.state, WaitState::Holds, "{waited:?}");
-    assert_eq!(waited.positions.len(), 2);
+    assert_eq!(waited.progress.len(), 2);
     let mut last = states.next().await.unwrap();
     while !last.is_decided() {
         last = states.next().await.unwrap();
@@ -134,8 +134,8 @@ async fn what_cannot_happen_is_told_at_once_with_the_reason() {
     let scene = Scene::new().await;
     scene.record().await;
     let waited = read(&scene.wait("for=param:colour=red").await);
-    assert_eq!(waited.state, WaitState::Never);
-    assert_eq!(waited.never.unwrap().reason, "unused");
+    assert_eq!(waited.state, WaitState::Impossible);
+    assert_eq!(waited.impossible.unwrap().reason, "unused");
     let to_come = read(&scene.wait("for=param:debug=off&timeout=0").await);
     assert_eq!(to_come.state, WaitState::Waiting, "it was never there");
     let gone = story::owner(&scene.uid);
@@ -144,11 +144,12 @@ async fn what_cannot_happen_is_told_at_once_with_the_reason() {
     scene
         .world
         .ledger
+        .lineage()
         .gone(&gone, Timestamp::now())
         .await
         .unwrap();
     let last = states.next().await.unwrap();
-    assert_eq!(last.never.unwrap().reason, "gone");
+    assert_eq!(last.impossible.unwrap().reason, "gone");
 }
 
 #[tokio::test]
@@ -174,7 +175,7 @@ async fn what_was_carried_once_is_remembered_by_who_comes_back() {
         "it may be still to come"
     );
     let waited = scene.go_on(query, &before.id).await;
-    assert_eq!(waited.never.unwrap().reason, "superseded");
+    assert_eq!(waited.impossible.unwrap().reason, "superseded");
     let waited = scene.go_on("for=source=cccccccc&timeout=0", "1").await;
     assert_eq!(waited.state, WaitState::Waiting, "it was never there");
 }
@@ -203,7 +204,7 @@ async fn labels_that_nobody_has_looked_at_are_waited_for() {
     let scene = Scene::new().await;
     let client = scene.world.cluster.as_ref().unwrap().client();
     let api = Api::<Workload>::namespaced(client, "dev");
-    let before = marks(&api.get("web").await.unwrap());
+    let before = metadata_digest(&api.get("web").await.unwrap());
     let patch = Patch::Merge(json!({"metadata": {"labels": {"tested": "yes"}}}));
     let patched = api.patch("web", &PatchParams::default(), &patch).await;
     let patched = patched.unwrap();
@@ -216,14 +217,14 @@ async fn labels_that_nobody_has_looked_at_are_waited_for() {
     let early = states.next().await.unwrap();
     assert_eq!(early.state, WaitState::Waiting, "{early:?}");
 
-    story::record_from(ledger, uid, &story::source(), &marks(&patched)).await;
+    story::record_from(ledger, uid, &story::source(), &metadata_digest(&patched)).await;
     let last = states.next().await.unwrap();
     assert_eq!(last.state, WaitState::Holds, "{last:?}");
 }
 
-fn marks(workload: &Workload) -> String {
+fn metadata_digest(workload: &Workload) -> String {
     let metadata = serde_json::to_value(&workload.metadata).expect("metadata is JSON");
-    pathline_lineage::track::marks(&metadata)
+    pathline_lineage::owner_lineage::metadata_digest(&metadata)
 }
 
 /// Keeps the clock from moving: it only does while nothing else can be done. In case that something
@@ -261,8 +262,8 @@ async fn time_out_answers_with_what_is_known() {
     scene.record().await;
     let waited = read(&scene.wait("for=source=0123456&timeout=0").await);
     assert_eq!(waited.state, WaitState::Waiting);
-    assert_eq!(waited.positions[0].wish, "source=0123456");
-    assert!(!waited.positions[0].missing.is_empty());
+    assert_eq!(waited.progress[0].wait_for, "source=0123456");
+    assert!(!waited.progress[0].missing.is_empty());
 }
 
 #[tokio::test]
@@ -294,15 +295,19 @@ async fn questions_that_cannot_be_understood_are_refused() {
 async fn those_who_wait_are_let_go_when_the_doors_close_or_their_token_ends() {
     let scene = Scene::new().await;
     let closing = CancellationToken::new();
-    let doors: Doors = scene.world.doors.clone().closing_with(closing.clone());
+    let state: AppState = scene.world.state.clone().closing_with(closing.clone());
     let world = World {
-        router: app(doors),
+        router: app(state),
         ..scene.world
     };
     let path = "/workloads/dev/web/wait?timeout=600";
-    let brief = world.token("brief", Scope::Read).await;
+    let brief = world.token("brief", Permissions::READ).await;
     let revoke = async {
-        let revoked = world.ledger.revoke_token("brief", Timestamp::now()).await;
+        let revoked = world
+            .ledger
+            .access()
+            .revoke_token("brief", Timestamp::now())
+            .await;
         revoked.unwrap();
     };
 
@@ -328,7 +333,7 @@ async fn delete(scene: &Scene) {
 /// Records that an owner is gone, as the engine does.
 async fn record_gone(scene: &Scene, uid: &str) {
     let owner = story::owner(uid);
-    let gone = scene.world.ledger.gone(&owner, Timestamp::now());
+    let gone = scene.world.ledger.lineage().gone(&owner, Timestamp::now());
     gone.await.expect("it is recorded");
 }
 
@@ -340,7 +345,7 @@ async fn recreate(scene: &Scene) -> String {
 #[tokio::test]
 async fn an_owner_that_is_not_there_yet_is_waited_for_and_said_at_once() {
     let world = World::new().await;
-    let token = world.token("reader", Scope::Read).await;
+    let token = world.token("reader", Permissions::READ).await;
     let scene = Scene {
         world,
         token,
@@ -351,7 +356,7 @@ async fn an_owner_that_is_not_there_yet_is_waited_for_and_said_at_once() {
     let first = states.next().await.unwrap();
     assert_eq!(first.state, WaitState::Waiting);
     assert_eq!((first.generation, first.id.as_str()), (0, "0"));
-    let missing = &first.positions[0].missing[0];
+    let missing = &first.progress[0].missing[0];
     assert!(missing.contains("no workload `web`"), "{missing}");
     let poll = read(&scene.wait("timeout=0").await);
     assert_eq!(poll.state, WaitState::Waiting, "a poll says so, too");
@@ -383,26 +388,30 @@ async fn an_owner_that_was_deleted_before_is_waited_for_and_one_that_is_deleted_
     // The engine has not noticed yet.
     let mut after = scene.stream(query).await;
     let waited = after.next().await.unwrap();
-    let missing = &waited.positions[0].missing[0];
+    let missing = &waited.progress[0].missing[0];
     assert!(missing.contains("was deleted"), "{missing}");
     record_gone(&scene, &scene.uid).await;
     let last = before.next().await.unwrap();
-    assert_eq!(last.never.unwrap().reason, "gone");
+    assert_eq!(last.impossible.unwrap().reason, "gone");
     let again = scene.go_on(query, &seen.id).await;
-    assert_eq!(again.never.unwrap().reason, "gone", "it was there");
+    assert_eq!(again.impossible.unwrap().reason, "gone", "it was there");
 
     let uid = recreate(&scene).await;
     story::record(&scene.world.ledger, &uid).await;
     let found = after.next().await.unwrap();
     assert_eq!((found.state, found.generation), (WaitState::Waiting, 1));
     let again = scene.go_on(query, &seen.id).await;
-    assert_eq!(again.never.unwrap().reason, "gone", "it is another one");
+    assert_eq!(
+        again.impossible.unwrap().reason,
+        "gone",
+        "it is another one"
+    );
     record_gone(&scene, &uid).await;
     let mut last = after.next().await.unwrap();
     while !last.is_decided() {
         last = after.next().await.unwrap();
     }
-    assert_eq!(last.never.unwrap().reason, "gone");
+    assert_eq!(last.impossible.unwrap().reason, "gone");
 }
 
 #[tokio::test]
@@ -415,7 +424,7 @@ async fn an_owner_that_is_deleted_before_anything_is_recorded_is_gone_also_if_an
     delete(&scene).await;
     let uid = recreate(&scene).await;
     let last = states.next().await.unwrap();
-    assert_eq!(last.never.unwrap().reason, "gone");
+    assert_eq!(last.impossible.unwrap().reason, "gone");
 
     let mut states = scene.stream(query).await;
     assert_eq!(states.next().await.unwrap().generation, 1);
@@ -441,36 +450,39 @@ async fn what_was_applied_is_waited_for_as_it_was_applied() {
         notes.any(|it| it.contains("reads param:colour")),
         "{holds:?}"
     );
-    let never = wait("applied=param:debug=%22off%22&generation=1").await;
-    let never = never.never.expect("it has another value");
-    assert_eq!(never.reason, "superseded");
-    assert_eq!(never.input.as_deref(), Some("param:debug"));
+    let impossible = wait("applied=param:debug=%22off%22&generation=1").await;
+    let impossible = impossible.impossible.expect("it has another value");
+    assert_eq!(impossible.reason, "superseded");
+    assert_eq!(impossible.input.as_deref(), Some("param:debug"));
     let early = wait("applied=param:debug=%22on%22&generation=2&timeout=0").await;
     assert_eq!(early.state, WaitState::Waiting, "nobody has looked at that");
     let other = wait("applied=param:debug=%22on%22&uid=another").await;
-    assert_eq!(other.never.map(|it| it.reason).as_deref(), Some("gone"));
+    assert_eq!(
+        other.impossible.map(|it| it.reason).as_deref(),
+        Some("gone")
+    );
 }
 
 /// Records that the last look used these, and could not stamp some.
 async fn record_used(scene: &Scene, used: &[(&str, i64)], unstamped: &[(&str, bool)]) {
-    let mut track = story::record(&scene.world.ledger, &scene.uid).await;
+    let mut lineage = story::record(&scene.world.ledger, &scene.uid).await;
     let used = used.iter().map(|(key, it)| ((*key).to_owned(), *it));
-    track.used = used.collect();
+    lineage.used = used.collect();
     let unstamped = unstamped.iter().map(|(name, retried)| {
         let why = "it is broken".to_owned();
         let retried = *retried;
         ((*name).to_owned(), Unstamped { why, retried })
     });
-    track.unstamped = unstamped.collect();
+    lineage.unstamped = unstamped.collect();
     let owner = story::owner(&scene.uid);
     let change = Change {
         owner: &owner,
-        track: &track,
+        lineage: &lineage,
         derivations: &[],
         arrivals: &[],
         time: Timestamp::now(),
     };
-    let recorded = scene.world.ledger.record(&change).await;
+    let recorded = scene.world.ledger.lineage().record(&change).await;
     recorded.expect("it is recorded");
 }
 
@@ -516,9 +528,15 @@ async fn resource_that_cannot_be_stamped_has_failed_for_who_names_a_template() {
     let waited = read(&scene.wait(query).await);
     assert_eq!(waited.state, WaitState::Waiting, "it is tried again");
     record_used(&scene, &[], &[("image-builder", false)]).await;
-    let never = read(&scene.wait(query).await).never.expect("it failed");
-    assert_eq!(never.reason, "failed");
-    assert!(never.message.contains("it is broken"), "{}", never.message);
+    let impossible = read(&scene.wait(query).await)
+        .impossible
+        .expect("it failed");
+    assert_eq!(impossible.reason, "failed");
+    assert!(
+        impossible.message.contains("it is broken"),
+        "{}",
+        impossible.message
+    );
     let plain = read(&scene.wait("for=param:debug=on&timeout=0").await);
     assert_eq!(
         plain.state,

@@ -1,4 +1,4 @@
-//! A ledger, a cluster and doors to both, in one process.
+//! A ledger, a cluster and a server in front of both, in one process.
 
 use axum::Router;
 use axum::body::Body;
@@ -7,17 +7,17 @@ use axum::http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use jiff::Timestamp;
 use pathline_cluster::Cluster;
-use pathline_ledger::{Ledger, Location, Scope};
-use pathline_server::{Doors, Secret, app};
+use pathline_ledger::{Ledger, Location, Permissions};
+use pathline_server::{AppState, Secret, app};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-/// The doors, and what they lead to.
+/// The server, and what it serves.
 pub(crate) struct World {
     pub(crate) ledger: Ledger,
     pub(crate) cluster: Option<Cluster>,
-    pub(crate) doors: Doors,
+    pub(crate) state: AppState,
     pub(crate) router: Router,
     pub(crate) directory: TempDir,
 }
@@ -31,22 +31,22 @@ pub(crate) struct Answer {
 }
 
 impl World {
-    /// Opens doors that lead to a ledger only.
+    /// Starts a server with a ledger only.
     pub(crate) async fn without_cluster() -> Self {
         let directory = tempfile::tempdir().expect("a scratch directory");
         let file = directory.path().join("ledger.db");
         let ledger = Ledger::open(&Location::File(file)).await.expect("a ledger");
-        let doors = Doors::new("1.2.3").with_ledger(ledger.clone());
+        let state = AppState::new("1.2.3").with_ledger(ledger.clone());
         Self {
             ledger,
             cluster: None,
-            router: app(doors.clone()),
-            doors,
+            router: app(state.clone()),
+            state,
             directory,
         }
     }
 
-    /// Opens doors that lead to a ledger, and to a cluster that knows Pathline's kinds.
+    /// Starts a server with a ledger, and with a cluster that knows Pathline's kinds.
     pub(crate) async fn new() -> Self {
         let mut world = Self::without_cluster().await;
         let directory = world.directory.path().join("cluster");
@@ -57,14 +57,14 @@ impl World {
         pathline_engine::crds::install(&cluster.client())
             .await
             .expect("the kinds");
-        world.doors = world.doors.with_cluster(cluster.client());
-        world.router = app(world.doors.clone());
+        world.state = world.state.with_cluster(cluster.client());
+        world.router = app(world.state.clone());
         world.cluster = Some(cluster);
         world
     }
 
     /// Makes a token and returns its secret.
-    pub(crate) async fn token(&self, name: &str, scope: Scope) -> String {
+    pub(crate) async fn token(&self, name: &str, scope: Permissions) -> String {
         self.token_until(name, scope, None).await
     }
 
@@ -72,12 +72,13 @@ impl World {
     pub(crate) async fn token_until(
         &self,
         name: &str,
-        scope: Scope,
+        scope: Permissions,
         expires: Option<Timestamp>,
     ) -> String {
         let secret = Secret::random().expect("randomness");
         let (hash, now) = (secret.hash(), Timestamp::now());
         self.ledger
+            .access()
             .create_token(name, scope, &hash, expires, now)
             .await
             .expect("a token");
@@ -121,12 +122,12 @@ impl World {
 }
 
 impl Answer {
-    /// Returns the word of a refusal.
+    /// Returns the code of an error.
     pub(crate) fn code(&self) -> &str {
         self.body["error"]["code"].as_str().unwrap_or_default()
     }
 
-    /// Returns the sentence of a refusal.
+    /// Returns the message of an error.
     pub(crate) fn message(&self) -> &str {
         self.body["error"]["message"].as_str().unwrap_or_default()
     }

@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 /// No call of a test takes this long; one that does hangs.
-const PATIENCE: Duration = Duration::from_secs(90);
+const KUBECTL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// kubectl with a kubeconfig and a discovery cache of its own, away from the user's.
 #[derive(Debug, Clone)]
@@ -22,16 +22,16 @@ pub struct Kubectl {
     namespace: Option<String>,
 }
 
-/// How a call of kubectl ended.
+/// The result of a call of kubectl.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The arguments, for messages.
     pub command: String,
     /// The exit code; -1 if a signal ended it.
     pub code: i32,
-    /// What it printed.
+    /// Its output.
     pub stdout: String,
-    /// What it complained about.
+    /// Its complaints.
     pub stderr: String,
 }
 
@@ -124,9 +124,9 @@ impl Kubectl {
             let mut stdin = child.stdin.take().context("stdin is a pipe")?;
             stdin.write_all(input.as_bytes()).await?;
         }
-        let output = timeout(PATIENCE, child.wait_with_output())
+        let output = timeout(KUBECTL_TIMEOUT, child.wait_with_output())
             .await
-            .with_context(|| format!("`{line}` did not end within {PATIENCE:?}"))??;
+            .with_context(|| format!("`{line}` did not end within {KUBECTL_TIMEOUT:?}"))??;
         Ok(Outcome {
             command: line,
             code: output.status.code().unwrap_or(-1),

@@ -20,14 +20,14 @@ use tokio::task::JoinHandle;
 /// The nodes on which everything "runs": what does not ask for one of them, on the first.
 const NODES: [&str; 2] = ["stand-in", "stand-in-2"];
 
-/// How a container ends: again and again, or once for all where it is never started again.
+/// The end of a container: again and again, or once for all where it is never started again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crash {
-    /// How often it was started again.
+    /// The number of times it was started again.
     pub restarts: i64,
     /// With what it ends.
     pub exit_code: i64,
-    /// What it said last.
+    /// Its last message.
     pub message: String,
 }
 
@@ -50,7 +50,7 @@ pub struct Kubelets {
     task: JoinHandle<()>,
 }
 
-/// What to say of containers, by the image they ask for.
+/// The ends of containers, by the image they ask for.
 #[derive(Default)]
 struct Orders {
     crashes: HashMap<String, Crash>,
@@ -285,7 +285,7 @@ fn is_new(pod: &Pod, status: &Value) -> bool {
     !settled
 }
 
-/// What a container does.
+/// The behaviour of a container.
 enum Doing<'a> {
     Waiting,
     Running,

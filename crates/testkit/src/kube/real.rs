@@ -1,7 +1,6 @@
 //! A kube-apiserver with etcd and kube-controller-manager, on free ports of loopback.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -18,7 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::pki::Pki;
 use super::{Binaries, Kubectl};
-use crate::{Leash, setting, skip};
+use crate::{Leash, free_port, setting, skip};
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
@@ -26,7 +25,7 @@ const NOT_OURS: &str = "the cluster was there before, its API server is not ours
 
 static SHARED: OnceCell<RealCluster> = OnceCell::const_new();
 
-/// What a [`RealCluster`] starts with.
+/// The settings that a [`RealCluster`] starts with.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Definitions to install before the controllers start: the garbage collector looks for new
@@ -207,7 +206,7 @@ impl RealCluster {
 
     async fn start_once(binaries: &Binaries, options: &Options) -> Result<Self> {
         let leash = Leash::new("pathline-kube-")?;
-        let [client_port, peer_port, api_port, kcm_port] = free_ports()?;
+        let [client_port, peer_port, api_port, kcm_port] = std::array::from_fn(|_| free_port());
         let pki = Pki::create(&leash.directory().join("pki"))?;
         let kubeconfig = leash.directory().join("kubeconfig");
         std::fs::write(&kubeconfig, pki.kubeconfig(api_port))?;
@@ -386,18 +385,6 @@ impl Started {
 
 fn flag(name: &str, path: &Path) -> String {
     format!("--{name}={}", path.display())
-}
-
-fn free_ports() -> Result<[u16; 4]> {
-    let mut ports = [0; 4];
-    let mut held = Vec::new();
-    for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        *port = listener.local_addr()?.port();
-        // Kept until all are chosen, so that no port is chosen twice.
-        held.push(listener);
-    }
-    Ok(ports)
 }
 
 async fn connect(kubeconfig: &Path) -> Result<Client> {

@@ -25,7 +25,7 @@ pub(super) struct Step {
     pub(super) errors: Vec<Value>,
 }
 
-/// What the objects of a file are for.
+/// The purpose of the objects of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Apply,
@@ -36,7 +36,7 @@ enum Purpose {
 /// Finds and reads every test directory at or below `root`, in the order of their names.
 ///
 /// # Errors
-/// When a file cannot be read, or there is no test at all.
+/// Fails if a file cannot be read, or there is no test at all.
 pub fn find(root: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     let mut ahead = vec![root.to_path_buf()];

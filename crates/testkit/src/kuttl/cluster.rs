@@ -16,7 +16,7 @@ pub(super) struct Cluster {
     known: Mutex<HashMap<GroupVersionKind, (ApiResource, Scope)>>,
 }
 
-/// Where one object of a file is, or is to be.
+/// The address of one object of a file.
 pub(super) struct Place {
     api: Api<DynamicObject>,
     /// The name, if the file gives one.

@@ -14,22 +14,22 @@ use super::cluster::{Cluster, Place};
 use super::subset;
 use crate::kube::with_temp_ns;
 
-/// How often a step looks whether its assertions hold; kuttl's own interval.
+/// The interval at which a step asks whether its assertions hold; it is kuttl's own.
 const POLL: Duration = Duration::from_secs(1);
 
 /// Runs test cases on one cluster.
 pub struct Runner {
     cluster: Cluster,
-    patience: Duration,
+    step_timeout: Duration,
 }
 
 impl Runner {
-    /// Returns a runner whose steps may take `patience` each, once for every object they apply and
+    /// Returns a runner whose steps may take `step_timeout` each, once for every object they apply and
     /// once for their assertions.
-    pub fn new(client: Client, patience: Duration) -> Self {
+    pub fn new(client: Client, step_timeout: Duration) -> Self {
         Self {
             cluster: Cluster::new(client),
-            patience,
+            step_timeout,
         }
     }
 
@@ -64,11 +64,11 @@ impl Runner {
     async fn run_step(&self, step: &Step, namespace: &str) -> Result<()> {
         for object in &step.apply {
             let place = self.cluster.place(object, namespace).await?;
-            timeout(self.patience, place.apply())
+            timeout(self.step_timeout, place.apply())
                 .await
                 .map_err(|_| anyhow!("{} could not be applied in time", place.describe()))??;
         }
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.step_timeout;
         loop {
             let failures = self.check(step, namespace).await;
             if failures.is_empty() {

@@ -1,4 +1,4 @@
-//! Whether an object holds what a test expects.
+//! The comparison of an object with what a test expects it to hold.
 
 use serde_json::Value;
 

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::field_path;
+
 use crate::admission::node::Node;
 use crate::admission::{Refusal, Rule, Severity};
 use crate::blueprint::{Blueprint, Input, InputKind, Resource};
-use crate::field_path::FieldPath;
 use crate::owner::OwnerKind;
 use crate::template::TemplateKind;
 
@@ -21,9 +23,8 @@ pub(super) fn pass_through(blueprint: &Blueprint) -> Vec<Refusal> {
             else {
                 continue;
             };
-            let path = FieldPath::resource(index)
-                .option(option_index)
-                .field("passThrough");
+            let path =
+                field_path::option(&field_path::resource(index), option_index).field("passThrough");
             let problem = match handed_on(resource.template_kind) {
                 None => Some((
                     Rule::PassThroughKind,
@@ -150,14 +151,14 @@ pub(super) fn conflicts(blueprint: &Blueprint) -> Vec<Refusal> {
 
 /// Returns who takes inputs in, what messages call it, and where: the resource, then its options.
 fn takers(index: usize, resource: &Resource) -> Vec<(String, FieldPath, &[Input])> {
-    let place = FieldPath::resource(index);
+    let place = field_path::resource(index);
     let consumer = format!("resource [{}]", resource.name);
     let options = resource.options().iter().enumerate();
     let options = options.map(|(option_index, option)| {
         let label = option.name.as_deref().unwrap_or("passThrough");
         (
             format!("option [{label}] of {consumer}"),
-            place.option(option_index),
+            field_path::option(&place, option_index),
             option.inputs.as_slice(),
         )
     });

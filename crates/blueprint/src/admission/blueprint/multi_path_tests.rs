@@ -1,4 +1,4 @@
-//! What multi-path blueprints may do that others may not, and what not even they may.
+//! Tests of what multi-path blueprints may do that others may not, and what not even they may.
 
 use serde_json::{Value, json};
 

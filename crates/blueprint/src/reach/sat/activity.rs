@@ -1,4 +1,5 @@
-//! Which variable is decided next? The one that took part in conflicts most, and most recently.
+//! The order of decisions: the variable comes first that took part in conflicts most, and most
+//! recently.
 
 use super::Variable;
 

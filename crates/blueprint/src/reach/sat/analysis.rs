@@ -1,4 +1,4 @@
-//! What follows from a conflict?
+//! The analysis of a conflict: what follows from it.
 
 use super::{Literal, Solver};
 

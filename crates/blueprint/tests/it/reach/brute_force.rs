@@ -26,13 +26,13 @@ const KEYS: [&str; 8] = [
     "kind",
 ];
 
-/// What trying every owner shows.
+/// The answer that trying every owner gives.
 struct Tried {
     paths: BTreeMap<Vec<State>, Value>,
     order_decides: BTreeSet<usize>,
 }
 
-/// What a label or a field can be, by the place to put it. Nulls are what a file may hold.
+/// The values that a label or a field can have, by the place to put it. Nulls are what a file may hold.
 fn places(blueprint: &Value) -> Vec<(&'static str, Vec<Value>)> {
     let text = blueprint.to_string();
     let texts = || vec![json!("x"), json!("y"), json!("z")];

@@ -1,4 +1,4 @@
-//! What is said about dead options, word by word.
+//! Messages about dead options, word by word.
 
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::reach::{self, Analysis, Budget, NoExample, Verdict, Why};
@@ -49,7 +49,7 @@ fn told(verdict: &Verdict) -> &str {
     }
 }
 
-/// What is said about the options of the last resource.
+/// Returns the messages about the options of the last resource.
 fn options(object: &Value) -> Vec<String> {
     let analysis = analyse(object);
     let last = analysis.resources.last().expect("a valid blueprint");

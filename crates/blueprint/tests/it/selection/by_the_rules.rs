@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What the rules say of a resource.
+/// The answer of the rules for a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Selected {
@@ -128,7 +128,7 @@ impl<'r> Reading<'r> {
         Ok(Some(scores.iter().position(|score| *score == best)))
     }
 
-    /// How many requirements there are, if all hold.
+    /// Returns the number of requirements, if all hold.
     fn score(&self, selector: &Value) -> Result<Option<usize>, Broken> {
         let labels = &self.owner["metadata"]["labels"];
         let mut holds = true;

@@ -1,11 +1,11 @@
-//! What selection says it looked at is all that it depends on.
+//! The reads that selection names are all that it depends on.
 
 use std::collections::BTreeSet;
 
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::field_path::{FieldPath, Segment};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::selection::{Plan, Step, reads};
+use pathline_jsonpath::{FieldPath, Segment};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};

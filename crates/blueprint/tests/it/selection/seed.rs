@@ -1,9 +1,9 @@
 //! The seed's own blueprint, unchanged.
 
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::loose::{self, LoosenessKind};
 use pathline_blueprint::owner::Owner;
 use pathline_blueprint::selection::{Plan, Step, explain};
+use pathline_kinds::lenient::{self, LoosenessKind};
 use serde_json::{Value, json};
 
 fn written() -> Value {
@@ -13,7 +13,7 @@ fn written() -> Value {
 fn steps(mut spec: Value, labels: &Value) -> (Blueprint, Vec<Step>) {
     let blueprint = Blueprint::read(written()).expect("the seed can be read");
     let mut owner = json!({"metadata": {"name": "app", "labels": labels}, "spec": spec.take()});
-    loose::correct_owner(&mut owner);
+    lenient::correct_owner(&mut owner);
     let owner = Owner::read(blueprint.owner_kind, owner).expect("an owner");
     let steps = Plan::new(&blueprint)
         .expect("the seed is valid")
@@ -102,7 +102,7 @@ fn inputs_are_offered_under_the_kind_their_producer_makes() {
 
 #[test]
 fn every_loose_spelling_is_listed_with_its_place() {
-    let found: Vec<String> = loose::correct_blueprint(&mut written())
+    let found: Vec<String> = lenient::correct_blueprint(&mut written())
         .into_iter()
         .map(|loose| format!("{} {}", loose.kind.code(), loose.path))
         .collect();
@@ -128,12 +128,12 @@ fn every_loose_spelling_is_listed_with_its_place() {
 #[test]
 fn what_was_loose_is_written_strictly() {
     let mut corrected = written();
-    loose::correct_blueprint(&mut corrected);
+    lenient::correct_blueprint(&mut corrected);
     assert_eq!(
         corrected["spec"]["resources"][0]["templateRef"]["options"][0]["selector"],
         json!({"matchFields": [{"key": "spec.source.git.url", "operator": "Exists"}]})
     );
-    assert_eq!(loose::correct_blueprint(&mut corrected), []);
+    assert_eq!(lenient::correct_blueprint(&mut corrected), []);
     assert_eq!(
         Blueprint::read(corrected).unwrap(),
         Blueprint::read(written()).unwrap()
@@ -144,7 +144,7 @@ fn what_was_loose_is_written_strictly() {
 fn an_owner_keeps_its_real_url() {
     let corrected = |mut owner: Value| {
         let found =
-            loose::correct_owner(&mut owner).map(|loose| (loose.kind, loose.path.to_string()));
+            lenient::correct_owner(&mut owner).map(|loose| (loose.kind, loose.path.to_string()));
         (owner["spec"]["source"].take(), found)
     };
     let found = Some((LoosenessKind::SourceUrl, "spec.source.url".to_owned()));

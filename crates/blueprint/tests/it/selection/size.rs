@@ -1,9 +1,8 @@
 //! Blueprints far beyond any use get an answer, and not after a minute.
 
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::graph::Fault;
 use pathline_blueprint::owner::{Owner, OwnerKind};
-use pathline_blueprint::selection::{Plan, Step, explain};
+use pathline_blueprint::selection::{Fault, Plan, Step, explain};
 use serde_json::{Value, json};
 
 const MANY: usize = 10_000;

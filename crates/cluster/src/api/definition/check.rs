@@ -1,6 +1,6 @@
 //! The rules that a CustomResourceDefinition must keep.
 
-use pathline_blueprint::jsonpath::JsonPath;
+use pathline_jsonpath::JsonPath;
 use serde_json::Value;
 
 use super::{text, versions};
@@ -204,7 +204,7 @@ fn check_path(value: &Value, field: &str, errors: &mut Vec<FieldError>) {
     match value.as_str() {
         None | Some("") => errors.push(FieldError::required(field, "")),
         Some(path) => {
-            if let Err(error) = JsonPath::relaxed(path) {
+            if let Err(error) = JsonPath::parse(path) {
                 let detail = format!("is an invalid path: {error}");
                 errors.push(FieldError::invalid(field, value, &detail));
             }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +14,7 @@ use crate::api::registry::definitions;
 use crate::deletion::{has_finalizer, is_deleting, without_finalizer};
 use crate::store::{Collection, Stored};
 
-/// How long to wait after a failed attempt.
+/// The pause after a failed attempt.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks after every definition until `shutdown`.
@@ -113,7 +112,7 @@ async fn clean_up(api: &Arc<Api>, stored: &Stored) -> Result<Option<Value>, crat
 /// Accepts the names of a definition unless another one has them, and establishes it.
 fn accept(api: &Api, stored: &Stored) -> Value {
     let mut object = stored.object().clone();
-    let now = Timestamp::now();
+    let now = api.clock.now();
     if let Some(taken) = taken_name(api, stored) {
         let message = format!("{taken:?} is already in use");
         let refused = condition("NamesAccepted", false, "NamesConflict", &message, now);

@@ -1,4 +1,4 @@
-//! What single built-in kinds do to their objects beyond their schemas.
+//! Admission of the built-in kinds that do something to their objects beyond their schemas.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -25,7 +25,7 @@ impl Edit<'_> {
         }
     }
 
-    /// Checks the declared fields and leaves out those that this door cannot write.
+    /// Checks the declared fields and leaves out those that this endpoint cannot write.
     fn declared(self, document: Document, is_new: bool) -> Result<Value, Status> {
         let mut applied = document.value;
         let text = |key: &str| applied[key].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! What an edit makes of an object.
+//! Tests of what an edit makes of an object.
 
 use serde_json::json;
 
@@ -87,7 +87,11 @@ fn a_new_object_gets_what_the_server_alone_writes() {
     assert_eq!(metadata["creationTimestamp"], "1970-01-01T00:00:01Z");
     assert_eq!(metadata.get("deletionTimestamp"), None);
     assert_eq!(metadata.get("labels"), None, "metadata has no empty maps");
-    assert_eq!(made.get("status"), None, "status has a door of its own");
+    assert_eq!(
+        made.get("status"),
+        None,
+        "status is a subresource of its own"
+    );
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn only_what_is_wanted_counts_as_a_new_generation() {
         .unwrap();
     assert_eq!(
         reported, scaled,
-        "the status is not written through this door"
+        "the status is not written through this endpoint"
     );
 }
 

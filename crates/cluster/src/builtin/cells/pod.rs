@@ -72,7 +72,7 @@ pub(in super::super) fn pod_status(pod: &Value, _now: Timestamp) -> Value {
     Value::from(status)
 }
 
-/// What an init container that has not finished says, if one has not.
+/// Returns what an init container that has not finished says, if one has not.
 fn initializing(pod: &Value) -> Option<String> {
     if has_condition(pod, "Initialized") {
         return None;

@@ -3,9 +3,10 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pathline_testkit::{Dice, child_of, tell_parent};
 use tokio::runtime::Runtime;
 
 use super::*;
@@ -19,27 +20,15 @@ const LIMITS: Limits = Limits {
     bytes: 16 << 20,
 };
 
-/// A small generator of random numbers, so that a failure can be repeated from its seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut hasher = DefaultHasher::new();
-        self.0.hash(&mut hasher);
-        hasher.finish() % sides
-    }
-}
-
 /// Makes content that can be recognised as whole: a text of random length and its hash. It is
 /// never the same twice, since a write that changes nothing makes no event.
 fn mk_content(dice: &mut Dice) -> Value {
-    let length = usize::try_from(dice.roll(6000)).unwrap();
-    let text = char::from(b'a' + u8::try_from(dice.roll(26)).unwrap())
+    let length = usize::try_from(dice.below(6000)).unwrap();
+    let text = char::from(b'a' + u8::try_from(dice.below(26)).unwrap())
         .to_string()
         .repeat(length);
     let hash = hash_of(&text);
-    json!({"text": text, "hash": hash, "unique": dice.0})
+    json!({"text": text, "hash": hash, "unique": dice.roll()})
 }
 
 fn hash_of(text: &str) -> String {
@@ -55,46 +44,43 @@ fn is_whole(content: &Value) -> bool {
 }
 
 /// Writes at random, saying what was acknowledged.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the killed half of `nothing_acknowledged_is_lost_in_200_kills`"]
-async fn writes_until_killed() {
-    let directory = child::directory();
-    let store = open(&directory, LIMITS).await;
+async fn write_until_killed() {
+    let store = open(Path::new("."), LIMITS).await;
     let seed = store.revision();
-    child::say("open");
+    tell_parent("open");
     let writers = (0..WRITERS).map(|writer| {
         let store = store.clone();
         tokio::spawn(async move {
-            let mut dice = Dice(seed * WRITERS + writer);
+            let mut dice = Dice::new(seed * WRITERS + writer);
             for _ in 0..WRITES {
                 write_at_random(&store, &mut dice).await;
             }
         })
     });
     futures::future::try_join_all(writers).await.unwrap();
-    child::say("done");
+    tell_parent("done");
     std::future::pending::<()>().await;
 }
 
 async fn write_at_random(store: &Store, dice: &mut Dice) {
-    let key = mk_key("", &format!("w{}", dice.roll(12)));
+    let key = mk_key("", &format!("w{}", dice.below(12)));
     let current = store.get(&key);
     let expect = current.map_or(Expect::Absent, |stored| Expect::Revision(stored.revision));
     let content = mk_content(dice);
     let hash = content["hash"].as_str().unwrap().to_owned();
-    let (write, hash) = if dice.roll(4) == 0 && expect != Expect::Absent {
+    let (write, hash) = if dice.below(4) == 0 && expect != Expect::Absent {
         (remove(&key, expect), "removed".to_owned())
     } else {
         (put(&key, expect, content), hash)
     };
     match store.write(write).await {
-        Ok(stored) => child::say(&format!("ack {} {} {hash}", stored.revision, key.name)),
+        Ok(stored) => tell_parent(&format!("ack {} {} {hash}", stored.revision, key.name)),
         Err(Refused::Conflict { .. }) => {}
         Err(refused) => panic!("{refused}"),
     }
 }
 
-/// What the killed half was told had happened.
+/// The writes that the killed child was told had happened.
 #[derive(Debug)]
 struct Acknowledged {
     revision: u64,
@@ -112,26 +98,22 @@ fn parse(line: &str) -> Option<Acknowledged> {
     })
 }
 
-/// Runs the other half, kills it at a random moment and returns what it got acknowledged.
-fn run_and_kill(directory: &Path, dice: &mut Dice) -> Vec<Acknowledged> {
-    let mut half = child::command("crash::writes_until_killed", directory)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(half.stdout.take().unwrap());
+/// Runs the child, kills it at a random moment and returns what it got acknowledged.
+fn run_and_kill(child: &mut Command, dice: &mut Dice) -> Vec<Acknowledged> {
+    let mut child = child.spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut acknowledged = Vec::new();
-    let mut patience = dice.roll(40);
+    let mut lines_left = dice.below(40);
     let mut line = String::new();
     // Some runs are killed before the store is open, some while it is busy, some when it rests.
-    while patience > 0 && output.read_line(&mut line).unwrap() > 0 && line != "done\n" {
+    while lines_left > 0 && output.read_line(&mut line).unwrap() > 0 && line != "done\n" {
         acknowledged.extend(parse(&line));
         line.clear();
-        patience -= 1;
+        lines_left -= 1;
     }
-    std::thread::sleep(Duration::from_micros(dice.roll(20_000)));
-    half.kill().unwrap();
-    half.wait().unwrap();
+    std::thread::sleep(Duration::from_micros(dice.below(20_000)));
+    child.kill().unwrap();
+    child.wait().unwrap();
     line.clear();
     while output.read_line(&mut line).unwrap() > 0 {
         acknowledged.extend(parse(&line));
@@ -186,13 +168,19 @@ async fn check(
 
 #[test]
 fn nothing_acknowledged_is_lost_in_200_kills() {
-    let directory = tempfile::tempdir().unwrap();
+    let test = "store::tests::crash::nothing_acknowledged_is_lost_in_200_kills";
     let runtime = Runtime::new().unwrap();
-    let mut dice = Dice(u64::from(std::process::id()));
+    let Some(mut child) = child_of(test) else {
+        return runtime.block_on(write_until_killed());
+    };
+    let directory = tempfile::tempdir().unwrap();
+    child.current_dir(directory.path());
+    child.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut dice = Dice::new(u64::from(std::process::id()));
     let (mut revision, mut known) = (0, Contents::new());
     let (mut acknowledged, mut unacknowledged) = (0, 0);
     for _ in 0..RUNS {
-        let acks = run_and_kill(directory.path(), &mut dice);
+        let acks = run_and_kill(&mut child, &mut dice);
         let before = revision;
         (revision, known) = runtime.block_on(check(directory.path(), known, before, &acks));
         acknowledged += acks.len() as u64;

@@ -1,5 +1,6 @@
 //! Disks that refuse, and files that are not ours.
 
+use pathline_testkit::{child_under, tell_parent};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
@@ -55,10 +56,8 @@ async fn a_failed_commit_refuses_the_whole_batch_and_changes_nothing() {
 }
 
 /// Writes until the disk refuses, and says what was stored.
-#[tokio::test]
-#[ignore = "the limited half of `a_full_disk_refuses_and_loses_nothing`"]
-async fn writes_until_refused() {
-    let store = open(&child::directory(), Limits::default()).await;
+async fn write_until_refused() {
+    let store = open(Path::new("."), Limits::default()).await;
     let mut stored = Vec::new();
     let refused = loop {
         let key = mk_key("", &format!("a{}", stored.len()));
@@ -77,12 +76,12 @@ async fn writes_until_refused() {
         contents(&stored),
         "readers see no more"
     );
-    child::say(&format!("stored {}", stored.len()));
+    tell_parent(&format!("stored {}", stored.len()));
 }
 
 #[tokio::test]
 async fn a_full_disk_refuses_and_loses_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let test = "store::tests::failure::a_full_disk_refuses_and_loses_nothing";
     // No file may grow beyond 2048 blocks, and the signal that says so is ignored, so that a write
     // fails as it does on a full disk.
     let limited = [
@@ -90,11 +89,14 @@ async fn a_full_disk_refuses_and_loses_nothing() {
         "-c",
         r#"trap "" XFSZ; ulimit -f 2048; exec "$0" "$@""#,
     ];
-    let mut half = child::prefixed(&limited, "failure::writes_until_refused", directory.path());
-    let half = half.output().unwrap();
-    let said = String::from_utf8_lossy(&half.stdout);
-    assert!(half.status.success(), "{said}");
-    // The test harness begins the line with the name of the test.
+    let Some(mut child) = child_under(&limited, test) else {
+        return write_until_refused().await;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let child = child.current_dir(directory.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{said}");
+    // The line begins with the name of the test.
     let stored = said
         .lines()
         .find_map(|line| line.split_once("stored "))

@@ -26,7 +26,7 @@ enum Step {
     Reopen,
 }
 
-/// What a write expects to find.
+/// The expectation of a write about what it finds.
 #[derive(Clone, Copy, Debug)]
 enum Guess {
     Truth,

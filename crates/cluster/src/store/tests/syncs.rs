@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use pathline_testkit::{child_under, tell_parent};
+use tokio::runtime::Runtime;
+
 use super::*;
 
 const WRITES: usize = 20;
@@ -9,35 +12,33 @@ const TOGETHER: usize = 64;
 
 /// Writes one object after the other, saying when each is sent and when it is acknowledged, then
 /// many at once.
-#[tokio::test]
-#[ignore = "the traced half of `every_acknowledged_write_was_synced_first`"]
-async fn writes_one_by_one() {
-    let store = open(&child::directory(), Limits::default()).await;
+async fn write_one_by_one() {
+    let store = open(Path::new("."), Limits::default()).await;
     for number in 0..WRITES {
-        child::say(&format!("send {number}"));
+        tell_parent(&format!("send {number}"));
         store
             .write(put(&mk_key("", &format!("a{number}")), Expect::Absent, 1))
             .await
             .unwrap();
-        child::say(&format!("ack {number}"));
+        tell_parent(&format!("ack {number}"));
     }
     let writes =
         (0..TOGETHER).map(|number| put(&mk_key("", &format!("b{number}")), Expect::Absent, 1));
-    child::say("send together");
+    tell_parent("send together");
     futures::future::try_join_all(writes.map(|write| store.write(write)))
         .await
         .unwrap();
-    child::say("ack together");
+    tell_parent("ack together");
 }
 
-/// Returns how many syncs of the write-ahead log ended between two lines of the traced half.
+/// Returns how many syncs of the write-ahead log ended between two lines of the traced child.
 fn syncs_between(trace: &[&str], from: &str, to: &str) -> usize {
     let said = |what: &str| {
         let quoted = format!("\"{what}\\n\"");
         trace
             .iter()
             .position(|line| line.contains(&quoted))
-            .expect("the traced half said it")
+            .expect("the traced child said it")
     };
     let synced = |line: &&&str| {
         let ended = line.contains("resumed>") || line.contains("cluster.db-wal>)");
@@ -48,6 +49,7 @@ fn syncs_between(trace: &[&str], from: &str, to: &str) -> usize {
 
 #[test]
 fn every_acknowledged_write_was_synced_first() {
+    let test = "store::tests::syncs::every_acknowledged_write_was_synced_first";
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("trace");
     let calls = "trace=fsync,fdatasync,write";
@@ -62,8 +64,10 @@ fn every_acknowledged_write_was_synced_first() {
         "-o",
         trace.to_str().unwrap(),
     ];
-    let traced = child::prefixed(&strace, "syncs::writes_one_by_one", directory.path()).output();
-    let Ok(traced) = traced else {
+    let Some(mut traced) = child_under(&strace, test) else {
+        return Runtime::new().unwrap().block_on(write_one_by_one());
+    };
+    let Ok(traced) = traced.current_dir(directory.path()).output() else {
         return pathline_testkit::skip("counting syncs", "strace is not installed");
     };
     if String::from_utf8_lossy(&traced.stderr).contains("ptrace") {

@@ -18,7 +18,7 @@ conformance!(api:
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What controller-runtime says it takes.
+/// The media types that controller-runtime says it takes.
 const ACCEPT: &str = "application/vnd.kubernetes.protobuf, */*";
 
 /// Writes a field that is a text or a message; none here is longer than 127 bytes.

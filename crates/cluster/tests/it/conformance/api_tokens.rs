@@ -1,4 +1,4 @@
-//! Who may enter: bearer tokens, and tokens of service accounts.
+//! Authentication: bearer tokens, and tokens of service accounts.
 
 use anyhow::{Context, Result};
 use http::{Request, header};

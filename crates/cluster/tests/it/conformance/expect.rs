@@ -1,4 +1,4 @@
-//! What tests expect of answers and streams.
+//! Expectations of answers and streams.
 
 use std::fmt::Debug;
 use std::time::Duration;

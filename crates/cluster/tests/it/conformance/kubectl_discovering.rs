@@ -1,4 +1,4 @@
-//! What a server says about itself.
+//! Discovery, as kubectl does it.
 
 use anyhow::{Context, Result};
 

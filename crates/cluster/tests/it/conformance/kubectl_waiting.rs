@@ -137,13 +137,13 @@ async fn wait_gives_up_with_a_message(t: &Target) -> Result<()> {
     t.kubectl().apply(WIDGET).await?;
     let mut session = t.session();
     session
-        .run("wait --for=condition=Ready widget/one --timeout=1s")
+        .run("wait --for=condition=Ready widget/one --timeout=3s")
         .await?;
     session
-        .run("wait --for=delete widget/one --timeout=1s")
+        .run("wait --for=delete widget/one --timeout=3s")
         .await?;
     session
-        .run("wait --for=condition=Ready widget/nope --timeout=1s")
+        .run("wait --for=condition=Ready widget/nope --timeout=3s")
         .await?;
     assert_recorded!("gave_up", session.transcript());
     Ok(())

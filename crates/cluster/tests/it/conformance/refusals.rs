@@ -1,4 +1,4 @@
-//! What bad requests are told, in a form that can be compared.
+//! The answers to bad requests, in a form that can be compared.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::requests::{Answer, Raw};
 use super::target::Target;
 
-/// How much of an answer has to be the same.
+/// The part of an answer that has to be the same.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Compare {
     /// Code, reason, message and the fields at fault.

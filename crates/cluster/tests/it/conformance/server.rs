@@ -16,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::widget;
 
-/// Where a server is to be reached, and with which rights.
+/// The address of a server, and the rights there.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) kubeconfig: PathBuf,
-    /// Where kubectl may keep what it discovers about this server.
+    /// The directory where kubectl may keep what it discovers about this server.
     pub(crate) cache: PathBuf,
 }
 

@@ -92,6 +92,9 @@ pub(crate) fn settings() -> insta::Settings {
         r"(?s)(valid regular expression, but isn't: ).*?\n\(exit",
         "$1...\n(exit",
     );
+    // What the client logs beside its answer (it had to wait, a request was cut off by its own
+    // time-out) tells of a busy machine, not of the server.
+    settings.add_filter(r"(?m)^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n", "");
     settings.add_filter(r"(?m)\b\d+(s|ms|m\d+s)( ago)?(\s|$)", "AGE$3");
     settings.add_filter(r"(?m)[ \t]+$", "");
     settings.add_filter(r"(\S) {2,}", "$1  ");

@@ -1,4 +1,4 @@
-//! What a test of the suite sees of the server it runs against.
+//! The server that a test of the suite runs against.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use super::session::Session;
 use super::widget::Widget;
 
 /// Far more than any test takes, so that one which hangs says so.
-const PATIENCE: Duration = Duration::from_secs(180);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Which server a test runs against.
+/// The kind of server that a test runs against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Server {
     Embedded,
     Real,
 }
 
-/// What a test drives its server with.
+/// The clients of a test for its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(non_camel_case_types, reason = "written as words in the list of tests")]
 pub(crate) enum Needs {
@@ -115,7 +115,7 @@ pub(crate) async fn run(
         target.furnished().await?;
         test(&target).await
     });
-    timeout(PATIENCE, in_namespace)
+    timeout(WAIT_TIMEOUT, in_namespace)
         .await
         .context("the test hangs")?
 }

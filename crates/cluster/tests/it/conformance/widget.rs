@@ -9,7 +9,7 @@ use kube::{Api, Client, CustomResource};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a test asks for; the rules are in [`definition`].
+/// The object that a test asks for; the rules are in [`definition`].
 #[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "conformance.pathline.dev",

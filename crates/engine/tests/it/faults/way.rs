@@ -18,7 +18,7 @@ use tower::{BoxError, service_fn};
 
 use super::server::Server;
 
-/// How long a watch lasts.
+/// The duration of a watch.
 const WATCH_LASTS: Duration = Duration::from_secs(1);
 
 /// A server that can be stopped and started, and the faulty way to it.
@@ -29,7 +29,7 @@ pub(crate) struct Way {
     requests: AtomicUsize,
 }
 
-/// What happens to one request.
+/// The fault of one request, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Nothing,

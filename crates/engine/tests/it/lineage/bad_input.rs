@@ -1,4 +1,4 @@
-//! What nobody should do.
+//! Misuse of lineage.
 
 use serde_json::{Value, json};
 
@@ -97,12 +97,13 @@ pub(crate) async fn large_values_stay_within_bounds(world: &mut World) {
         true,
         "what is missing is said"
     );
-    let track = world
+    let lineage = world
         .ledger
-        .track(owner["metadata"]["uid"].as_str().unwrap())
+        .lineage()
+        .get(owner["metadata"]["uid"].as_str().unwrap())
         .await;
-    let track = track.unwrap().expect("the ledger knows the owner");
-    assert_eq!(track.inputs().len(), 201, "the ledger has all of them");
+    let lineage = lineage.unwrap().expect("the ledger knows the owner");
+    assert_eq!(lineage.inputs().len(), 201, "the ledger has all of them");
     assert_eq!(
         input(&owner, "param:param-with-a-long-name-0")["arrived"],
         true

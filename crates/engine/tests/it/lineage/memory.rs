@@ -1,8 +1,9 @@
-//! What is known outlives engines, and not owners.
+//! Lineage that outlives engines, and not owners.
 
 use std::time::Duration;
 
-use pathline_lineage::track;
+use pathline_ledger::Topic;
+use pathline_lineage::owner_lineage;
 use serde_json::json;
 
 use super::{IMAGE, image_of, input, template};
@@ -45,7 +46,7 @@ pub(crate) async fn an_owner_that_is_made_anew_begins_anew(world: &mut World) {
     world.build("def567", "abc123").await;
     let second = world.wait_input("source", json!({"arrived": true})).await;
     assert_eq!(input(&second, "source"), input(&first, "source"));
-    let owners = world.ledger.owners("Workload").await.unwrap();
+    let owners = world.ledger.lineage().owners("Workload").await.unwrap();
     let uids: Vec<&str> = owners.iter().map(|owner| owner.uid.as_str()).collect();
     assert_eq!(uids, [second["metadata"]["uid"].as_str().unwrap()]);
 }
@@ -54,15 +55,15 @@ pub(crate) async fn an_owner_that_goes_while_nobody_looks_is_ended(world: &mut W
     stop_before_the_image_is_made(world).await;
     world.delete("Workload", "app").await;
     world.wait_gone("Workload", "app").await;
-    let mut bell = world.ledger.bell();
+    let mut changes = world.ledger.subscribe(Topic::Lineage);
     world.start_engine();
     loop {
-        let owners = world.ledger.owners("Workload").await.unwrap();
+        let owners = world.ledger.lineage().owners("Workload").await.unwrap();
         if owners.is_empty() {
             return;
         }
-        let rung = tokio::time::timeout(Duration::from_secs(60), bell.changed()).await;
-        rung.expect("the ledger hears of it").unwrap();
+        let changed = tokio::time::timeout(Duration::from_secs(60), changes.changed()).await;
+        changed.expect("the ledger hears of it").unwrap();
     }
 }
 
@@ -80,10 +81,13 @@ pub(crate) async fn labels_are_looked_at_although_no_generation_tells(world: &mu
         world.apply("Workload", "app", workload).await;
         let metadata = world.get("Workload", "app").await.unwrap()["metadata"].clone();
         assert_eq!(metadata["generation"], 1);
-        let marks = track::marks(&metadata);
+        let metadata_digest = owner_lineage::metadata_digest(&metadata);
         let uid = metadata["uid"].as_str().unwrap();
-        let mut tracks = world.ledger.follow(uid).await.unwrap();
-        let looked = tracks.wait_for(|it| it.as_ref().is_some_and(|it| it.marks == marks));
+        let mut lineages = world.ledger.lineage().follow(uid).await.unwrap();
+        let looked = lineages.wait_for(|it| {
+            it.as_ref()
+                .is_some_and(|it| it.metadata_digest == metadata_digest)
+        });
         let looked = tokio::time::timeout(Duration::from_secs(60), looked).await;
         looked.expect("the labels are looked at").unwrap();
     }

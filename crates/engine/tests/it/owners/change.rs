@@ -1,4 +1,4 @@
-//! What happens when templates and objects change.
+//! Changes of templates and objects.
 
 use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;

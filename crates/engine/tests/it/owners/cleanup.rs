@@ -1,4 +1,4 @@
-//! What is no longer stamped is removed, and nothing else is.
+//! Objects that are no longer stamped are removed, and nothing else is.
 
 use kube::api::PostParams;
 use serde_json::{Value, json};

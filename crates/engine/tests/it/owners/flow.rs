@@ -1,4 +1,4 @@
-//! How values flow from resource to resource.
+//! The flow of values from resource to resource.
 
 use serde_json::json;
 

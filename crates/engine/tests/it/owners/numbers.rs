@@ -1,4 +1,4 @@
-//! What the engine counts, and what it never asks for.
+//! Metrics of the engine, and requests that it never makes.
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;

@@ -1,4 +1,4 @@
-//! What cannot be done is said, clearly and in the right place.
+//! Errors about what cannot be done, clear and in the right status.
 
 use serde_json::{Value, json};
 

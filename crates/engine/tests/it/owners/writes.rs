@@ -1,11 +1,11 @@
-//! How much is asked of the cluster.
+//! The number of requests to the cluster.
 
 use serde_json::json;
 
 use super::config_map;
 use crate::world::World;
 
-/// How many resources the chain has, and how many owners.
+/// The number of resources of the chain, and of owners.
 const RESOURCES: usize = 3;
 const OWNERS: usize = 10;
 

@@ -3,7 +3,7 @@
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{PATIENCE, World};
+use super::{WAIT_TIMEOUT, World};
 
 /// Watches of some kinds, which begin only when they are released. What was listed before counts.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl LateWatches {
     pub(crate) async fn wait_listed(&self) {
         let mut held = self.held.subscribe();
         let all = held.wait_for(|held| *held >= self.plurals.len());
-        let all = tokio::time::timeout(PATIENCE, all).await;
+        let all = tokio::time::timeout(WAIT_TIMEOUT, all).await;
         all.expect("the kinds are listed")
             .expect("the sender is here");
     }

@@ -5,20 +5,25 @@ use std::collections::BTreeSet;
 use super::Judging;
 use crate::arrival::Arrival;
 use crate::chain::Resource;
+use crate::owner_lineage::OwnerLineage;
 use crate::rollout::Stage;
-use crate::track::Track;
 use crate::wait::asked::Value;
-use crate::wait::verdict::Never;
+use crate::wait::verdict::Impossible;
 use crate::wait::way::Way;
 
 impl Judging<'_> {
-    pub(super) fn failed(self, value: &Value, way: &Way<'_>, arrival: &Arrival) -> Option<Never> {
-        let failed = |resource: &str, message: String| Never::Failed {
+    pub(super) fn failed(
+        self,
+        value: &Value,
+        way: &Way<'_>,
+        arrival: &Arrival,
+    ) -> Option<Impossible> {
+        let failed = |resource: &str, message: String| Impossible::Failed {
             resource: resource.to_owned(),
             message,
         };
         let runs = self.options.live || !arrival.arrived();
-        let mut targets = self.track.state.targets_of(&value.origin).into_iter();
+        let mut targets = self.lineage.state.targets_of(&value.origin).into_iter();
         let crashed = targets.find_map(|it| {
             let given = way.is_applied_to(it) || way.is_in(&it.name) || arrival.arrived();
             let reason = self.crash(it).filter(|_| runs && given)?;
@@ -41,8 +46,8 @@ impl Judging<'_> {
 
     /// Returns which producer has failed before it gave a resource anything: without it, the resource
     /// can't be stamped with the value either.
-    fn starved(self, resource: &Resource) -> Option<Never> {
-        let state = &self.track.state;
+    fn starved(self, resource: &Resource) -> Option<Impossible> {
+        let state = &self.lineage.state;
         let has_output = |name: &str| {
             state
                 .current(name)
@@ -54,7 +59,7 @@ impl Judging<'_> {
             if !missing.contains(name) || has_output(name) {
                 continue;
             }
-            let unstamped = self.track.failures.get(name).map(String::as_str);
+            let unstamped = self.lineage.failures.get(name).map(String::as_str);
             let failed = || {
                 state
                     .failure_of(name)
@@ -62,7 +67,7 @@ impl Judging<'_> {
             };
             if let Some(message) = unstamped.or_else(failed) {
                 let (resource, message) = (name.clone(), message.to_owned());
-                return Some(Never::Failed { resource, message });
+                return Some(Impossible::Failed { resource, message });
             }
             missing.extend(&producer.upstream);
         }
@@ -71,17 +76,17 @@ impl Judging<'_> {
 
     /// Tells whether what crashes is about to be replaced.
     fn is_to_change(self, target: &Resource) -> bool {
-        let Track {
+        let OwnerLineage {
             state, failures, ..
-        } = self.track;
+        } = self.lineage;
         let stuck = |name: &str| failures.contains_key(name) || state.failure_of(name).is_some();
         state.is_to_change(target, stuck)
     }
 
-    /// Returns why the last mile of what was applied last failed.
+    /// Returns why the rollout of what was applied last failed.
     fn crash(self, target: &Resource) -> Option<String> {
-        let applied = self.track.state.recollect(&target.name)?.last_apply()?;
-        let rollout = self.track.rollouts.get(&target.name)?;
+        let applied = self.lineage.state.history_of(&target.name)?.last_apply()?;
+        let rollout = self.lineage.rollouts.get(&target.name)?;
         match &rollout.stage {
             Stage::Failed { reason } if rollout.is_about(&applied.uid, applied.generation) => {
                 Some(reason.clone())
@@ -92,11 +97,11 @@ impl Judging<'_> {
 
     /// Returns why a resource does nothing with the value that it was given.
     fn stuck(self, resource: &Resource, way: &Way<'_>) -> Option<String> {
-        let told = self.track.failures.get(&resource.name);
+        let told = self.lineage.failures.get(&resource.name);
         if let Some(told) = told.filter(|_| way.is_given_to(resource)) {
             return Some(told.clone());
         }
-        let failed = self.track.state.failure_of(&resource.name);
+        let failed = self.lineage.state.failure_of(&resource.name);
         let failed = failed.filter(|_| way.is_applied_to(resource));
         failed.map(str::to_owned)
     }

@@ -1,8 +1,9 @@
-//! Where things are, in words.
+//! The words for how far something is.
 
 use super::Judging;
 use crate::arrival::{Arrival, Missing};
 use crate::origin::Origin;
+use crate::owner_lineage::OwnerLineage;
 use crate::rollout::Stage;
 use crate::wait::asked::Value;
 use crate::wait::verdict::AtWork;
@@ -16,20 +17,26 @@ pub(super) fn name(origin: &Origin) -> String {
     }
 }
 
-/// Says what a last mile still lacks.
+/// Says what a rollout still lacks.
 pub(super) fn stage(target: &str, stage: Option<&Stage>) -> Option<String> {
     match stage {
-        None => Some(format!("`{target}`: nobody has looked at what runs yet")),
+        None => Some(format!("`{target}`: what runs has not been observed yet")),
         Some(Stage::Progressing { why }) => Some(format!("`{target}` rolls out: {why}")),
         Some(Stage::Failed { reason }) => Some(format!("`{target}` does not run: {reason}")),
-        Some(Stage::None | Stage::Unfollowed { .. } | Stage::Done) => None,
+        Some(Stage::None | Stage::NoFollower { .. } | Stage::Done) => None,
     }
 }
 
+/// Says that nothing was started for an input.
+pub(super) fn in_metadata(target: &str, input: &Origin) -> String {
+    let input = name(input);
+    format!("what `{target}` runs was started before its metadata was given {input}")
+}
+
 /// Says what should follow what a target made.
-pub(super) fn unfollowed(target: &str, stage: Option<&Stage>) -> Option<String> {
+pub(super) fn no_follower(target: &str, stage: Option<&Stage>) -> Option<String> {
     match stage {
-        Some(Stage::Unfollowed { why }) => Some(format!("`{target}`: {why}")),
+        Some(Stage::NoFollower { why }) => Some(format!("`{target}`: {why}")),
         _ => None,
     }
 }
@@ -70,15 +77,41 @@ impl Judging<'_> {
     /// Says that nothing has a value, and which one is there instead.
     fn not_there(self, value: &Value) -> String {
         let wanted = &value.wanted;
-        let now = self.track.state.newest(&value.origin);
+        let now = self.lineage.state.newest(&value.origin);
         let now = now.map(|it| wanted.in_place(it));
         match (&value.origin, now) {
             (Origin::Owner(_), Some(now)) => {
                 format!("the owner does not say `{wanted}`; it says `{now}`")
             }
             (Origin::Owner(_), None) => format!("the owner does not say `{wanted}`"),
-            (Origin::Resource(_), _) => format!("nothing has brought {wanted} yet"),
+            // It may have been there before: a lineage does not keep what was replaced.
+            (Origin::Resource(name), now) => {
+                let now = match now {
+                    Some(now) => {
+                        format!("`{name}` has `{now}`; {wanted} is still to come, or was replaced")
+                    }
+                    None => format!("`{name}` has brought nothing yet"),
+                };
+                let trouble = self.trouble_of(name).into_iter();
+                let told: Vec<_> = [now].into_iter().chain(trouble).collect();
+                told.join("; ")
+            }
         }
+    }
+
+    /// Says what the first resource that does not get on says of itself.
+    pub(super) fn first_trouble(self) -> Option<String> {
+        let mut resources = self.lineage.state.chain().in_path_order();
+        resources.find_map(|it| self.trouble_of(&it.name))
+    }
+
+    /// Says what a resource that does not get on says of itself.
+    fn trouble_of(self, name: &str) -> Option<String> {
+        let OwnerLineage {
+            failures, troubles, ..
+        } = self.lineage;
+        let said = failures.get(name).or_else(|| troubles.get(name))?;
+        Some(format!("`{name}` says: {said}"))
     }
 
     /// Returns the first step on the way of a value that is not done with it, in words.
@@ -86,25 +119,18 @@ impl Judging<'_> {
         let mut resources = way.resources();
         let next = resources.find(|it| !way.is_in(&it.name) || way.is_pending(it))?;
         let name = &next.name;
-        let said = self.track.failures.get(name);
-        let said = said.or_else(|| self.track.troubles.get(name));
+        let said = self.trouble_of(name);
         if !way.is_applied_to(next) {
-            let why = match said {
-                Some(said) => format!("`{name}` says: {said}"),
-                None => format!("`{name}` has not been given it yet"),
-            };
+            let why = said.unwrap_or_else(|| format!("`{name}` has not been given it yet"));
             return Some((None, why));
         }
-        let memory = self.track.state.recollect(name);
-        let applied = memory.and_then(|it| it.last_apply());
+        let history = self.lineage.state.history_of(name);
+        let applied = history.and_then(|it| it.last_apply());
         let at_work = AtWork {
             resource: name.clone(),
             since: applied.and_then(|it| it.time),
         };
-        let why = match said {
-            Some(said) => format!("`{name}` says: {said}"),
-            None => format!("`{name}` runs"),
-        };
+        let why = said.unwrap_or_else(|| format!("`{name}` runs"));
         Some((Some(at_work), why))
     }
 }

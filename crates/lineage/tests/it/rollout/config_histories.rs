@@ -13,15 +13,15 @@ use pathline_testkit::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::configs::{config, env, fed, look, reader, time};
+use super::configs::{config, env, fed, observe, reader, time};
 use super::{complete, deployment, replica_set};
 
-/// What may happen, each some tenths of a second after the one before.
+/// An event of a history, each some tenths of a second after the one before.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Pathline writes a value.
     Write(u8),
-    /// Somebody else writes a value, and Pathline looks later.
+    /// Somebody else writes a value, and Pathline observes it later.
     Edit(u8),
     /// Pathline, or somebody else, writes a label.
     Label(bool),
@@ -29,8 +29,8 @@ enum Event {
     Replace(usize),
     /// A container is started again.
     Restart(usize),
-    /// Pathline looks.
-    Look,
+    /// Pathline observes it.
+    Observe,
     /// The watch breaks off, and what is there is listed.
     Relist,
     /// Pathline is started again: it has what it wrote down, and a new listing.
@@ -44,7 +44,7 @@ fn event() -> impl Strategy<Value = (i64, Event)> {
         any::<bool>().prop_map(Event::Label),
         (0..2_usize).prop_map(Event::Replace),
         (0..2_usize).prop_map(Event::Restart),
-        Just(Event::Look),
+        Just(Event::Observe),
         Just(Event::Relist),
         Just(Event::Reboot),
     ];
@@ -73,7 +73,7 @@ impl World {
         let mut world = Self {
             now: 0,
             version: 1,
-            record: ConfigRecord::after(None, &look(&first, None), 0),
+            record: ConfigRecord::after(None, &observe(&first, None), 0),
             config: first,
             changed: 0,
             pods: BTreeMap::new(),
@@ -145,11 +145,11 @@ impl World {
         self.below.changed(pod);
     }
 
-    fn look(&mut self, before: Option<&Value>, steady_since: u64) -> Stage {
-        let look = look(&self.config, before).steady_since(Some(steady_since));
-        self.record = ConfigRecord::after(Some(&self.record), &look, self.second());
+    fn observe(&mut self, before: Option<&Value>, steady_since: u64) -> Stage {
+        let observed = observe(&self.config, before).steady_since(Some(steady_since));
+        self.record = ConfigRecord::after(Some(&self.record), &observed, self.second());
         let object = deployment(2, complete(2));
-        let judged = fed(&object, &self.below, &self.record, Some(&look));
+        let judged = fed(&object, &self.below, &self.record, Some(&observed));
         for pods in judged.settled.values() {
             self.record.settle(pods);
         }
@@ -166,28 +166,28 @@ impl World {
         }
     }
 
-    /// Lets something happen, and returns what Pathline says if it looks.
+    /// Lets something happen, and returns what Pathline says if it observes it.
     fn happen(&mut self, event: Event) -> Option<Stage> {
         match event {
             Event::Write(value) => {
                 let steady_since = self.steady_since;
                 let before = self.write("pathline", Some(value));
-                return Some(self.look(Some(&before), steady_since));
+                return Some(self.observe(Some(&before), steady_since));
             }
             Event::Edit(value) => drop(self.write("editor", Some(value))),
             Event::Label(true) => {
                 let before = self.write("pathline", None);
-                return Some(self.look(Some(&before), self.steady_since));
+                return Some(self.observe(Some(&before), self.steady_since));
             }
             Event::Label(false) => drop(self.write("labeller", None)),
             Event::Replace(index) => self.replace(index),
             Event::Restart(index) => self.restart(index),
-            Event::Look => return Some(self.look(None, self.steady_since)),
+            Event::Observe => return Some(self.observe(None, self.steady_since)),
             Event::Relist => self.steady_since = self.version,
             Event::Reboot => {
                 self.reboot();
                 self.steady_since = self.version;
-                return Some(self.look(None, self.steady_since));
+                return Some(self.observe(None, self.steady_since));
             }
         }
         None
@@ -214,8 +214,8 @@ proptest! {
         // Whoever follows the advice gets there, and stays there whatever happens to labels.
         world.now += 10;
         (0..2).for_each(|index| world.replace(index));
-        prop_assert_eq!(world.look(None, world.steady_since), Stage::Done);
-        for event in [Event::Label(true), Event::Label(false), Event::Look, Event::Reboot] {
+        prop_assert_eq!(world.observe(None, world.steady_since), Stage::Done);
+        for event in [Event::Label(true), Event::Label(false), Event::Observe, Event::Reboot] {
             let stage = world.happen(event).unwrap_or(Stage::Done);
             prop_assert_eq!(stage, Stage::Done, "after {:?}", event);
         }

@@ -8,7 +8,8 @@
 use jiff::Timestamp;
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{
-    Below, ConfigKind, ConfigLook, ConfigRecord, Fed, FedBy, Object, PodsBelow, judge, judge_fed,
+    Below, ConfigKind, ConfigObservation, ConfigRecord, Fed, FedBy, Object, PodsBelow, judge,
+    judge_fed,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -62,19 +63,22 @@ fn hash(text: &str) -> String {
     digest.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-pub(super) fn look(object: &Value, before: Option<&Value>) -> ConfigLook {
-    ConfigLook::read(ConfigKind::ConfigMap, object, before, false, "pathline")
+pub(super) fn observe(object: &Value, before: Option<&Value>) -> ConfigObservation {
+    ConfigObservation::read(ConfigKind::ConfigMap, object, before, false, "pathline")
 }
 
 pub(super) fn fed(
     object: &Value,
     below: &Below,
     record: &ConfigRecord,
-    look: Option<&ConfigLook>,
+    observed: Option<&ConfigObservation>,
 ) -> Fed {
     let object = Object::read(object);
     assert_eq!(judge(&object, below, &[]).stage, Stage::Done);
-    judge_fed([PodsBelow::of(&object, below)], &[FedBy::new(record, look)])
+    judge_fed(
+        [PodsBelow::of(&object, below)],
+        &[FedBy::new(record, observed)],
+    )
 }
 
 /// Judges one pod of a Deployment by a ConfigMap that was changed in second 100.
@@ -85,9 +89,15 @@ fn of_one(pod: &Value, change: impl FnOnce(&mut Value, &mut Value)) -> Stage {
     let mut below = Below::default();
     below.seen(&set);
     below.seen(pod);
-    let look = look(&config, None);
-    let record = ConfigRecord::after(None, &look, 1_000);
-    fed(&deployment(1, complete(1)), &below, &record, Some(&look)).stage
+    let observed = observe(&config, None);
+    let record = ConfigRecord::after(None, &observed, 1_000);
+    fed(
+        &deployment(1, complete(1)),
+        &below,
+        &record,
+        Some(&observed),
+    )
+    .stage
 }
 
 #[test]
@@ -158,25 +168,30 @@ fn point_17_other_objects_and_kinds_do_not_matter() {
         config["metadata"]["name"] = json!("other")
     });
     assert_eq!(elsewhere, Stage::Done);
-    let look = ConfigLook::read(
+    let observed = ConfigObservation::read(
         ConfigKind::Secret,
         &config(50, "on", 100),
         None,
         false,
         "pathline",
     );
-    let record = ConfigRecord::after(None, &look, 1_000);
+    let record = ConfigRecord::after(None, &observed, 1_000);
     let mut below = Below::default();
     below.seen(&replica_set("new", "2"));
     below.seen(&old);
-    let judged = fed(&deployment(1, complete(1)), &below, &record, Some(&look));
+    let judged = fed(
+        &deployment(1, complete(1)),
+        &below,
+        &record,
+        Some(&observed),
+    );
     assert_eq!(judged.stage, Stage::Done);
 }
 
 #[test]
-fn point_17_a_config_that_cannot_be_looked_at_is_judged_by_what_is_remembered() {
-    let look = look(&config(50, "on", 100), None);
-    let record = ConfigRecord::after(None, &look, 1_000);
+fn point_17_a_config_that_cannot_be_read_is_judged_by_what_is_remembered() {
+    let observed = observe(&config(50, "on", 100), None);
+    let record = ConfigRecord::after(None, &observed, 1_000);
     for (made, is_done) in [(10, false), (101, true)] {
         let mut below = Below::default();
         below.seen(&replica_set("new", "2"));
@@ -188,8 +203,8 @@ fn point_17_a_config_that_cannot_be_looked_at_is_judged_by_what_is_remembered() 
 
 #[test]
 fn point_17_what_happened_within_one_second_is_told_by_its_order_also_after_a_restart() {
-    let look = look(&config(50, "on", 100), None);
-    let mut record = ConfigRecord::after(None, &look, 1_000);
+    let observed = observe(&config(50, "on", 100), None);
+    let mut record = ConfigRecord::after(None, &observed, 1_000);
     let at = |version: u64| {
         let mut pod = reader("a", 100, 100, env());
         pod["metadata"]["resourceVersion"] = json!(version.to_string());
@@ -200,34 +215,34 @@ fn point_17_what_happened_within_one_second_is_told_by_its_order_also_after_a_re
     watched.seen(&replica_set("new", "2"));
     watched.changed(&at(49));
     watched.changed(&at(60));
-    let judged = fed(&object, &watched, &record, Some(&look));
+    let judged = fed(&object, &watched, &record, Some(&observed));
     progresses(&judged.stage, "started before");
     assert!(judged.settled.is_empty());
 
     watched.gone("a");
     watched.changed(&at(51));
     watched.changed(&at(60));
-    let judged = fed(&object, &watched, &record, Some(&look));
+    let judged = fed(&object, &watched, &record, Some(&observed));
     assert_eq!(judged.stage, Stage::Done);
     // A new listing does not say any more when a pod was made, but it was seen.
     let mut listed = Below::default();
     listed.seen(&at(60));
     watched.replace("", "Pod", listed.clone());
     assert_eq!(
-        fed(&object, &watched, &record, Some(&look)).stage,
+        fed(&object, &watched, &record, Some(&observed)).stage,
         Stage::Done
     );
 
     listed.seen(&replica_set("new", "2"));
     progresses(
-        &fed(&object, &listed, &record, Some(&look)).stage,
+        &fed(&object, &listed, &record, Some(&observed)).stage,
         "started before",
     );
     record.settle(judged.settled.values().next().unwrap());
     let text = serde_json::to_string(&record).unwrap();
     let record: ConfigRecord = serde_json::from_str(&text).unwrap();
     assert_eq!(
-        fed(&object, &listed, &record, Some(&look)).stage,
+        fed(&object, &listed, &record, Some(&observed)).stage,
         Stage::Done
     );
 }
@@ -239,8 +254,8 @@ fn point_17_jobs_have_done_what_they_had_to() {
     job["metadata"]["uid"] = json!("new");
     let mut below = Below::default();
     below.seen(&reader("a", 10, 12, env()));
-    let look = look(&config(50, "on", 100), None);
-    let record = ConfigRecord::after(None, &look, 1_000);
+    let observed = observe(&config(50, "on", 100), None);
+    let record = ConfigRecord::after(None, &observed, 1_000);
     let object = Object::read(&job);
     let judged = judge_fed(
         [PodsBelow::of(&object, &below)],

@@ -1,4 +1,4 @@
-//! What Flux applied, wherever it is.
+//! Objects that Flux applied, wherever it is.
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{Object, all_named, judge, judge_across};

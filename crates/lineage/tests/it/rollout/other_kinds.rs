@@ -125,6 +125,13 @@ fn process_is_live_when_the_newest_generation_answers() {
         &stage(&process(status(2, "False", None, 4)), &[]),
         "it exited with 1; it said: one / two / no config",
     );
+    let mut traceback = status(2, "False", None, 4);
+    let lines = "  File app.py, line 1\n".repeat(500);
+    traceback["logTail"] = json!(format!("{lines}RuntimeError: port 80 is taken\n"));
+    fails(
+        &stage(&process(traceback), &[]),
+        "line 1 / RuntimeError: port 80 is taken",
+    );
     let mut taken = status(2, "False", None, 4);
     taken["conditions"][0]["reason"] = json!("PortTaken");
     progresses(&stage(&process(taken), &[]), "PortTaken");

@@ -1,4 +1,4 @@
-//! What a template selects by labels.
+//! Objects that a template selects by labels.
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{Below, Object, judge_selected, judge_selected_pods};

@@ -8,13 +8,13 @@ use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_lineage::wait::Setting;
 use serde_json::Value;
 
-use crate::report::{Exit, Failure};
+use crate::terminal::report::{CommandError, Exit};
 
 /// The most values, and the most bytes of them, that are waited for at once.
 const MAX_VALUES: usize = 400;
 const MAX_BYTES: usize = 40 << 10;
 
-/// What an apply has changed of an owner.
+/// The changes of an apply to an owner.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
     /// The values that the file names, as the cluster has taken them.
@@ -60,14 +60,14 @@ impl Changes {
     }
 
     /// Refuses what is too much for one question.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
         let values = self.set.len() + self.removed.len();
         let bytes: usize = self.query().map(|(_, value)| value.len()).sum();
         if values <= MAX_VALUES && bytes <= MAX_BYTES {
             return Ok(());
         }
         let message = format!("{values} values of {bytes} bytes are too much to wait for at once");
-        Err(Failure::new(message)
+        Err(CommandError::new(message)
             .with_hint("it was applied; `pathline wait` waits for what you name with `--for`")
             .with_exit(Exit::Unknown))
     }

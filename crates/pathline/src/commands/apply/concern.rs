@@ -4,41 +4,42 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use pathline_server::api::{Concerned, ConcernedOwner, WaitState};
-use tokio::time::{Instant, timeout_at};
+use pathline_client::api::{Concerned, ConcernedOwner, WaitState};
+use pathline_clock::instant;
+use tokio::time::timeout_at;
 
-use crate::client::Client;
 use crate::commands::wait;
-use crate::output::say;
-use crate::report::{Exit, Failure};
+use crate::terminal::client::Client;
+use crate::terminal::output::say;
+use crate::terminal::report::{CommandError, Exit};
 
-/// Follows until everybody has been looked at with what was applied, or time is up. Keeps what was told
-/// last in `told`.
+/// Follows until everybody has been looked at with what was applied, or time is up. Keeps the last
+/// answer in `last`.
 pub(super) async fn follow(
     client: &Client,
     seen: &[String],
     timeout: Duration,
-    told: &mut Option<Concerned>,
-) -> Result<Exit, Failure> {
-    let deadline = Instant::now() + timeout;
+    last: &mut Option<Concerned>,
+) -> Result<Exit, CommandError> {
+    let deadline = instant() + timeout;
     let query: Vec<_> = seen.iter().map(|it| ("seen", it.as_str())).collect();
     let mut events = client.events(&["concerned"], &query);
     loop {
         let next = events.next(|error| say(&format!("{error}; trying again")));
         let Ok(event) = timeout_at(deadline, next).await else {
             return Err(match events.is_connected() {
-                true => late(told.as_ref(), timeout),
+                true => late(last.as_ref(), timeout),
                 false => wait::unasked(timeout, events.trouble()),
             });
         };
         let concerned: Concerned = wait::read(&event?.data)?;
         let state = concerned.state;
-        show(&concerned, told.as_ref());
-        let concerned = told.insert(concerned);
+        show(&concerned, last.as_ref());
+        let concerned = last.insert(concerned);
         match state {
             WaitState::Waiting => {}
             WaitState::Holds => return Ok(Exit::Yes),
-            WaitState::Never | WaitState::Unproven => return Err(failed(concerned)),
+            WaitState::Impossible | WaitState::Unproven => return Err(failed(concerned)),
         }
     }
 }
@@ -61,22 +62,32 @@ fn show(concerned: &Concerned, before: Option<&Concerned>) {
     }
 }
 
-fn failed(concerned: &Concerned) -> Failure {
+fn failed(concerned: &Concerned) -> CommandError {
     let mut message = "it made some fail:".to_owned();
     for owner in concerned.owners.iter().filter(|it| !it.failed.is_empty()) {
         let _ = write!(message, "\n  {}: {}", name(owner), owner.failed.join("; "));
     }
-    Failure::new(message).with_hint("mend that and apply it again")
+    CommandError::new(message).with_hint("mend that and apply it again")
 }
 
-fn late(told: Option<&Concerned>, timeout: Duration) -> Failure {
+fn late(last: Option<&Concerned>, timeout: Duration) -> CommandError {
     let time = SignedDuration::try_from(timeout).unwrap_or(SignedDuration::MAX);
-    let mut message = format!("after {time:#} not all have seen it");
-    let owners = told.map(|it| it.owners.as_slice()).unwrap_or_default();
-    for owner in owners.iter().filter(|it| !it.missing.is_empty()) {
+    let mut message = format!("after {time:#} not all get on with it");
+    let owners = last.map(|it| it.owners.as_slice()).unwrap_or_default();
+    let late: Vec<_> = owners.iter().filter(|it| !it.missing.is_empty()).collect();
+    for owner in &late {
         let _ = write!(message, "\n  {}: {}", name(owner), owner.missing.join("; "));
     }
-    Failure::new(message).with_exit(Exit::TimedOut)
+    let more = late.first().map_or_else(String::new, |owner| {
+        let kind = owner.kind.to_lowercase();
+        let (name, namespace) = (&owner.name, &owner.namespace);
+        format!("; `pathline lineage {kind}/{name} -n {namespace}` shows more")
+    });
+    CommandError::new(message)
+        .with_hint(format!(
+            "mend what is named, or apply it again with a longer `--timeout`{more}"
+        ))
+        .with_exit(Exit::TimedOut)
 }
 
 fn name(owner: &ConcernedOwner) -> String {
@@ -87,4 +98,30 @@ fn name(owner: &ConcernedOwner) -> String {
         ..
     } = owner;
     format!("{kind} {namespace}/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owner_that_cannot_be_stamped_in_time_is_not_said_not_to_have_seen_it() {
+        let concerned: Concerned = serde_json::from_value(serde_json::json!({
+            "state": "waiting", "id": "", "owners": [{
+                "kind": "workload", "namespace": "dev", "name": "a", "uid": "u", "generation": 1,
+                "missing": ["`commit` can't be stamped: no matches for kind [GitCommits]"],
+                "failed": [],
+            }],
+        }))
+        .unwrap();
+        let failure = late(Some(&concerned), Duration::from_secs(20));
+        assert_eq!(failure.exit(), Exit::TimedOut);
+        let told = format!("{failure:?}");
+        assert!(told.contains("after 20s not all get on with it"), "{told}");
+        assert!(told.contains("no matches for kind"), "{told}");
+        assert!(
+            told.contains("`pathline lineage workload/a -n dev` shows more"),
+            "{told}"
+        );
+    }
 }

@@ -8,10 +8,10 @@ use kube::ResourceExt;
 use kube::api::{DynamicObject, TypeMeta};
 use serde_json::Value;
 
-use crate::report::{Exit, Hint};
+use crate::terminal::report::{Exit, Hint};
 
 /// The largest file that is read, in bytes.
-const LIMIT: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// An object, and where it stands.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Manifest {
     pub(super) object: DynamicObject,
 }
 
-/// Why there is nothing to apply.
+/// An error in a manifest to apply.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("cannot read {name}")]
@@ -56,7 +56,10 @@ impl Hint for Unusable {
     }
 
     fn exit(&self) -> Exit {
-        Exit::Usage
+        match self {
+            Self::Read { .. } | Self::TooLarge { .. } | Self::Syntax { .. } => Exit::Unknown,
+            Self::NoObject { .. } | Self::Nothing { .. } => Exit::Usage,
+        }
     }
 }
 
@@ -107,15 +110,18 @@ fn expand(path: &Path) -> Result<Vec<PathBuf>, Unusable> {
 fn text(path: &Path, name: &str) -> Result<String, Unusable> {
     let mut text = String::new();
     let read = if path == Path::new("-") {
-        io::stdin().lock().take(LIMIT + 1).read_to_string(&mut text)
+        io::stdin()
+            .lock()
+            .take(MAX_BYTES + 1)
+            .read_to_string(&mut text)
     } else {
-        File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_string(&mut text))
+        File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
     };
     read.map_err(|source| Unusable::Read {
         name: name.to_owned(),
         source,
     })?;
-    if text.len() as u64 > LIMIT {
+    if text.len() as u64 > MAX_BYTES {
         return Err(Unusable::TooLarge {
             name: name.to_owned(),
         });

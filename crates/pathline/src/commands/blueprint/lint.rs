@@ -1,23 +1,22 @@
 //! `pathline blueprint lint`: what an author should know, with the lines meant.
 
-mod sarif;
 mod text;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use pathline_blueprint::document::{Lines, Position, ReadError};
-use pathline_blueprint::lint::{self, Finding, Severity};
+use pathline_blueprint::lint::{self, Finding, LocatedFinding, Severity};
 use pathline_blueprint::reach::Budget;
+use pathline_document::{Lines, ReadError};
 use serde::Serialize;
 
 use super::source::{self, Error, SourceFile};
 use crate::cli::{LintArgs, LintFormat};
-use crate::output::{Format, print_bytes, print_data, say};
-use crate::report::{Exit, Failure};
+use crate::terminal::output::{Format, print_bytes, print_data, say};
+use crate::terminal::report::{CommandError, Exit};
 
-/// Which files of a directory are looked at.
+/// The endings of the files of a directory that are checked.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];
 /// Files with tests are no objects.
 const TEST_ENDINGS: [&str; 2] = [".test.yaml", ".test.yml"];
@@ -30,27 +29,19 @@ struct LintReport {
     texts: Vec<String>,
 }
 
-/// A finding and its place.
+/// A finding, and its place in a text.
 #[derive(Debug, Serialize)]
 struct Located {
-    severity: &'static str,
-    code: &'static str,
-    resource: Option<String>,
-    option: Option<usize>,
-    message: String,
-    file: String,
-    line: usize,
-    column: usize,
-    /// Which of the texts it is in, and where.
+    #[serde(flatten)]
+    finding: LocatedFinding,
+    /// The index of the text it is in.
     #[serde(skip)]
     text: usize,
     #[serde(skip)]
     place: Range<usize>,
-    #[serde(skip)]
-    end: Position,
 }
 
-pub(super) fn run(args: &LintArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &LintArgs) -> Result<Exit, CommandError> {
     let mut report = LintReport {
         findings: Vec::new(),
         texts: Vec::new(),
@@ -67,7 +58,7 @@ pub(super) fn run(args: &LintArgs) -> Result<Exit, Failure> {
         LintFormat::Text => print_data(Format::Text, &report, |out| text::write(&report, out))?,
         LintFormat::Json => print_data(Format::Json, &report, |_| Ok(()))?,
         LintFormat::Yaml => print_data(Format::Yaml, &report, |_| Ok(()))?,
-        LintFormat::Sarif => print_bytes(sarif::write(&report).as_bytes())?,
+        LintFormat::Sarif => print_bytes(report.sarif().as_bytes())?,
     }
     Ok(if report.has_errors() {
         Exit::No
@@ -76,7 +67,7 @@ pub(super) fn run(args: &LintArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in given {
         let below = source::files_below(path, &ENDINGS).map_err(Error::from)?;
@@ -87,9 +78,13 @@ fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         files.extend(below.into_iter().filter(|file| !is_test(file)));
     }
     if files.is_empty() {
-        return Err(Failure::new("there are no YAML files in what was given")
-            .with_hint("files of a directory are checked if their names end in `.yaml` or `.yml`")
-            .with_exit(Exit::Usage));
+        return Err(
+            CommandError::new("there are no YAML files in what was given")
+                .with_hint(
+                    "files of a directory are checked if their names end in `.yaml` or `.yml`",
+                )
+                .with_exit(Exit::Usage),
+        );
     }
     Ok(files)
 }
@@ -143,7 +138,7 @@ impl LintReport {
             }
         };
         findings.sort_by(|left, right| {
-            let place = |found: &Located| (found.place.start, found.option);
+            let place = |found: &Located| (found.place.start, found.finding.option);
             place(left).cmp(&place(right))
         });
         self.findings.extend(findings);
@@ -168,9 +163,9 @@ impl LintReport {
             found.extend(together.map(|(_, finding)| finding.clone()));
             findings.extend(found.into_iter().map(|finding| {
                 let place = if finding.is_about_key {
-                    document.key_place(&finding.path)
+                    document.key_span(&finding.path)
                 } else {
-                    document.place(&finding.path)
+                    document.span(&finding.path)
                 };
                 self.locate(&file.name, &lines, place, finding)
             }));
@@ -196,21 +191,24 @@ impl LintReport {
         place: Range<usize>,
         finding: Finding,
     ) -> Located {
-        let start = lines.position(place.start);
+        let (start, end) = (lines.position(place.start), lines.position(place.end));
         Located {
-            severity: match finding.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
+            finding: LocatedFinding {
+                severity: match finding.severity {
+                    Severity::Error => "error",
+                    Severity::Warning => "warning",
+                },
+                code: finding.code,
+                resource: finding.resource,
+                option: finding.option,
+                message: finding.message,
+                file: file.to_owned(),
+                line: start.line,
+                column: start.column,
+                end_line: end.line,
+                end_column: end.column,
             },
-            code: finding.code,
-            resource: finding.resource,
-            option: finding.option,
-            message: finding.message,
-            file: file.to_owned(),
-            line: start.line,
-            column: start.column,
             text: self.texts.len(),
-            end: lines.position(place.end),
             place,
         }
     }
@@ -221,19 +219,28 @@ impl LintReport {
             .chars()
             .next()
             .map_or(start, |next| start + next.len_utf8());
+        let last = Lines::new(text).position(end);
         Located {
-            severity: "error",
-            code: "syntax",
-            resource: None,
-            option: None,
-            message: error.kind.to_string(),
-            file: name,
-            line: error.position.line,
-            column: error.position.column,
+            finding: LocatedFinding {
+                severity: "error",
+                code: "syntax",
+                resource: None,
+                option: None,
+                message: error.kind.to_string(),
+                file: name,
+                line: error.position.line,
+                column: error.position.column,
+                end_line: last.line,
+                end_column: last.column,
+            },
             text: self.texts.len(),
             place: start..end,
-            end: Lines::new(text).position(end),
         }
+    }
+
+    fn sarif(&self) -> String {
+        let findings = self.findings.iter().map(|it| &it.finding);
+        format!("{}\n", lint::sarif(findings, env!("CARGO_PKG_VERSION")))
     }
 
     fn has_errors(&self) -> bool {
@@ -243,6 +250,6 @@ impl LintReport {
 
 impl Located {
     fn is_error(&self) -> bool {
-        self.severity == "error"
+        self.finding.severity == "error"
     }
 }

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use pathline_blueprint::blueprint::Blueprint;
 use pathline_blueprint::owner::Owner;
+use pathline_blueprint::path::{self, ResourceReport, State};
 use pathline_blueprint::selection::Plan;
 use pathline_blueprint::selector;
 use serde::Serialize;
 
-use super::report::{self, ResourceReport, State};
-use super::source;
+use super::{source, table};
 use crate::cli::PathArgs;
-use crate::output::print_data;
-use crate::report::{Exit, Failure};
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
 
 /// The path of an owner through a blueprint.
 #[derive(Debug, Serialize)]
@@ -22,7 +22,7 @@ pub(super) struct PathReport {
     pub(super) resources: Vec<ResourceReport>,
 }
 
-pub(super) fn run(args: &PathArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &PathArgs) -> Result<Exit, CommandError> {
     let blueprint = source::blueprint(&args.blueprint)?;
     let owner = source::owner(&args.owner, blueprint.owner_kind)?;
     let path = PathReport::new(
@@ -45,7 +45,7 @@ impl PathReport {
         let score = selector::score(&blueprint.selector, owner);
         Self {
             matches: matches!(score, Ok(Some(_))),
-            resources: report::resources(blueprint, &plan.choose(owner)),
+            resources: path::resources(blueprint, &plan.choose(owner)),
         }
     }
 
@@ -55,7 +55,7 @@ impl PathReport {
     }
 
     fn write(&self, blueprint: &Blueprint, owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
-        report::write_table(&self.resources, out)?;
+        table::write(&self.resources, out)?;
         if !self.matches {
             let (blueprint, kind) = (&blueprint.name, blueprint.owner_kind.blueprint_noun());
             writeln!(

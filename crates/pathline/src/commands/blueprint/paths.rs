@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use pathline_blueprint::blueprint::Blueprint;
+use pathline_blueprint::path::{self, ResourceReport, State};
 use pathline_blueprint::reach::{self, Budget, Path};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::report::{self, ResourceReport, State};
 use super::source;
 use crate::cli::PathsArgs;
-use crate::output::print_data;
-use crate::report::{Exit, Failure};
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
 
 const HEADER: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -29,10 +29,10 @@ struct PathsReport {
 #[derive(Debug, Serialize)]
 struct ExamplePath {
     resources: Vec<ResourceReport>,
-    workload: Value,
+    owner: Value,
 }
 
-pub(super) fn run(args: &PathsArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &PathsArgs) -> Result<Exit, CommandError> {
     let blueprint = source::blueprint(&args.blueprint)?;
     let found = reach::paths(&blueprint, args.limit, Budget::for_paths());
     let found = found.map_err(|fault| source::fault(&args.blueprint.file, &blueprint, fault))?;
@@ -51,18 +51,18 @@ impl ExamplePath {
     fn new(blueprint: &Blueprint, path: Path) -> Self {
         match path.example {
             Ok(example) => Self {
-                resources: report::resources(blueprint, &example.steps),
-                workload: example.workload,
+                resources: path::resources(blueprint, &example.steps),
+                owner: example.workload,
             },
             Err(why) => {
                 let states = path.states.into_iter().enumerate();
                 Self {
                     resources: states
                         .map(|(index, state)| {
-                            report::resource(blueprint, index, state, why.to_string())
+                            path::resource(blueprint, index, state, why.to_string())
                         })
                         .collect(),
-                    workload: Value::Null,
+                    owner: Value::Null,
                 }
             }
         }
@@ -79,7 +79,7 @@ impl PathsReport {
                 false => selected.join(", "),
             };
             writeln!(out, "{HEADER}{}.{HEADER:#} {selected}", index + 1)?;
-            writeln!(out, "   {DIM}{}{DIM:#}", example(&path.workload))?;
+            writeln!(out, "   {DIM}{}{DIM:#}", example(&path.owner))?;
         }
         let count = self.paths.len();
         match (self.complete, count) {

@@ -1,27 +1,28 @@
-//! What an author has in files: blueprints, templates, owners.
+//! The files of an author: blueprints, templates, owners.
 
+mod document;
 mod error;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use pathline_blueprint::admission::{self, Misfit, MisfitKind};
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::document::{self, Document, Lines};
-use pathline_blueprint::field_path::FieldPath;
-use pathline_blueprint::graph::Fault;
-use pathline_blueprint::loose;
 use pathline_blueprint::owner::{self, Owner, OwnerKind};
-use pathline_blueprint::selection::Plan;
-use pathline_blueprint::shape::{self, Misfit, MisfitKind};
+use pathline_blueprint::selection::{Fault, Plan};
+use pathline_document::{Lines, ReadError};
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::lenient;
 use serde_json::{Map, Value};
 
 use crate::cli::BlueprintFileArgs;
 
+pub(super) use self::document::Document;
 pub(super) use self::error::{Error, Missing, Unreadable};
 
 /// More than any blueprint; what is larger was hardly meant.
-const BYTES_MAX: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// The name of the standard input.
 const STDIN: &str = "-";
 
@@ -45,10 +46,7 @@ impl SourceFile {
     }
 
     /// Finds the documents of a text; what cannot be read is given back.
-    pub(super) fn parse(
-        name: String,
-        text: String,
-    ) -> Result<Self, (String, String, document::ReadError)> {
+    pub(super) fn parse(name: String, text: String) -> Result<Self, (String, String, ReadError)> {
         match document::read(&text) {
             Ok(documents) => Ok(Self {
                 name,
@@ -61,12 +59,12 @@ impl SourceFile {
 
     /// Returns `file:line:column` of something in one of the documents.
     pub(super) fn place(&self, document: &Document, path: &FieldPath) -> String {
-        self.at(document.place(path).start)
+        self.at(document.span(path).start)
     }
 
     /// Returns `file:line:column` of a key in one of the documents.
     pub(super) fn key_place(&self, document: &Document, path: &FieldPath) -> String {
-        self.at(document.key_place(path).start)
+        self.at(document.key_span(path).start)
     }
 
     fn at(&self, offset: usize) -> String {
@@ -105,9 +103,9 @@ pub(super) fn read_text(path: &Path) -> Result<(String, String), Unreadable> {
         Box::new(File::open(path).map_err(failed)?)
     };
     let mut bytes = Vec::new();
-    let mut bounded = input.take(BYTES_MAX + 1);
+    let mut bounded = input.take(MAX_BYTES + 1);
     bounded.read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > BYTES_MAX {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(Unreadable::TooLarge { name });
     }
     match String::from_utf8(bytes) {
@@ -244,7 +242,7 @@ pub(super) fn read_owner(
     kind: OwnerKind,
     mut object: Value,
 ) -> Result<Owner, Unreadable> {
-    loose::correct_owner(&mut object);
+    lenient::correct_owner(&mut object);
     if object["metadata"].is_null() {
         object["metadata"] = Map::new().into();
     }
@@ -265,7 +263,7 @@ fn check_shape(
     object: &Value,
     matters: impl Fn(&Misfit) -> bool,
 ) -> Result<(), Unreadable> {
-    let misfits = shape::check(object).unwrap_or_default();
+    let misfits = admission::misfits(object).unwrap_or_default();
     match misfits.iter().find(|misfit| matters(misfit)) {
         None => Ok(()),
         Some(misfit) => Err(Unreadable::Object {

@@ -14,16 +14,16 @@ use self::file::{PathTest, TestFile};
 use super::path::PathReport;
 use super::source::{self, Error};
 use crate::cli::TestArgs;
-use crate::output::print_data;
-use crate::report::{Exit, Failure};
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
 
-/// How the names of test files end.
+/// The endings of the names of test files.
 const ENDINGS: [&str; 2] = [".test.yaml", ".test.yml"];
 
 const PASSED: Style = AnsiColor::Green.on_default();
 const FAILED: Style = AnsiColor::Red.on_default().bold();
 
-/// What came out of all tests.
+/// The results of all tests.
 #[derive(Debug, Serialize)]
 struct TestReport {
     tests: Vec<Outcome>,
@@ -31,7 +31,7 @@ struct TestReport {
     failed: usize,
 }
 
-/// What came out of one test.
+/// The result of one test.
 #[derive(Debug, Serialize)]
 struct Outcome {
     file: String,
@@ -51,7 +51,7 @@ struct Difference {
     reason: Option<String>,
 }
 
-pub(super) fn run(args: &TestArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &TestArgs) -> Result<Exit, CommandError> {
     // All files are read before any test runs, so that a broken one is not found half way.
     let files = read(&args.dir)?;
     let mut tests = Vec::new();
@@ -69,13 +69,13 @@ pub(super) fn run(args: &TestArgs) -> Result<Exit, Failure> {
     Ok(if failed > 0 { Exit::No } else { Exit::Yes })
 }
 
-fn read(dir: &Path) -> Result<Vec<TestFile>, Failure> {
+fn read(dir: &Path) -> Result<Vec<TestFile>, CommandError> {
     let paths = source::files_below(dir, &ENDINGS).map_err(Error::from)?;
     let files = paths.iter().map(|path| TestFile::read(path));
     let files: Vec<TestFile> = files.collect::<Result<_, Error>>()?;
     if files.iter().all(|file| file.tests.is_empty()) {
         let message = format!("there are no path tests in {}", dir.display());
-        return Err(Failure::new(message)
+        return Err(CommandError::new(message)
             .with_hint("tests are in files whose names end in `.test.yaml`; `pathline blueprint test --help` shows one")
             .with_exit(Exit::Usage));
     }

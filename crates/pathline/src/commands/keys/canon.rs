@@ -6,10 +6,10 @@ use pathline_keys::Name;
 use serde_json::json;
 
 use crate::cli::CanonArgs;
-use crate::output::{Format, print_bytes, print_data};
-use crate::report::{Exit, Failure};
+use crate::terminal::output::{Format, print_bytes, print_data};
+use crate::terminal::report::{CommandError, Exit};
 
-pub(super) fn run(args: &CanonArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &CanonArgs) -> Result<Exit, CommandError> {
     let mut input = Vec::new();
     io::stdin().lock().read_to_end(&mut input)?;
     if args.output.format == Format::Text {

@@ -11,7 +11,7 @@ const MODIFIED: Style = AnsiColor::Yellow.on_default();
 const DIM: Style = Style::new().dimmed();
 
 /// Longer values are cut: the point is that they changed.
-const VALUE_MAX: usize = 100;
+const MAX_VALUE: usize = 100;
 
 /// Prints one line for each change, and below it what changed in the metadata.
 pub(super) fn changes(changes: &ChangeSet, out: &mut dyn Write) -> io::Result<()> {
@@ -122,7 +122,7 @@ fn shorten(text: &str) -> String {
         && !text.starts_with(['(', '"', ' '])
         && !text.ends_with(' ')
         && !text.chars().any(|character| character.is_control());
-    let (cut, rest) = match text.char_indices().nth(VALUE_MAX) {
+    let (cut, rest) = match text.char_indices().nth(MAX_VALUE) {
         Some((at, _)) => (&text[..at], format!("… ({} bytes)", text.len())),
         None => (text, String::new()),
     };

@@ -1,19 +1,20 @@
-//! What an artifact is made of and who uses it, over all owners and all time, in words.
+//! The lineage of an artifact, up and down, over all owners and all time, in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use anstyle::Style;
 use jiff::Timestamp;
+use pathline_client::api::{ArtifactEntry, Edge, Making};
+use pathline_client::words::{self, label, named};
 use pathline_lineage::{ArtifactId, Evidence};
-use pathline_server::api::{ArtifactEntry, Edge, Making};
 use serde::Serialize;
 
+use super::style::{DOUBT, GOOD, HEADER, SOFT, proof};
 use super::tree::Node;
-use super::words::{self, DOUBT, GOOD, HEADER, SOFT, label, named, proof};
 
 /// The most that is drawn of what one artifact is made of.
-const MOST_NODES: usize = 200;
+const MAX_NODES: usize = 200;
 
 /// Artifacts that were asked about, and what is known of what they are made of.
 #[derive(Clone, Debug, Serialize)]
@@ -67,7 +68,7 @@ fn write_made(
         let mut drawing = Drawing {
             known,
             above: BTreeSet::from([entry.artifact.id]),
-            left: MOST_NODES,
+            left: MAX_NODES,
         };
         drawing.making(making).draw(columns, out)?;
     }
@@ -112,7 +113,7 @@ pub(super) fn when(current: bool, time: Timestamp) -> (Style, String) {
 /// Draws what something is made of, as deep as is known.
 struct Drawing<'a> {
     known: &'a Known<'a>,
-    /// What stands above, so that nothing is drawn below itself.
+    /// The artifacts that stand above, so that nothing is drawn below itself.
     above: BTreeSet<ArtifactId>,
     left: usize,
 }

@@ -2,38 +2,38 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use pathline_client::api::{ArtifactEntry, Contains, ObjectLineage, Owner, RevisionState};
 use pathline_lineage::{ArtifactId, Evidence};
-use pathline_server::api::{ArtifactEntry, Contains, ObjectLineage, Owner, RevisionState};
 
 use super::artifact::Explained;
-use super::words::columns;
+use super::style::columns;
 use super::{carriers, object, owner};
-use crate::cli::{AskArgs, ObjectName, OwnerName, Sought, Subject};
-use crate::client::{Client, ClientError};
-use crate::output::{Format, print_data, say};
-use crate::report::{Exit, Failure};
+use crate::cli::{ArtifactName, AskArgs, ObjectName, OwnerName, Subject};
+use crate::terminal::client::{Client, ClientError};
+use crate::terminal::output::{Format, print_data, say};
+use crate::terminal::report::{CommandError, Exit};
 
 /// The most carriers that are fetched.
-const MOST_CARRIERS: usize = 10_000;
-/// How many carriers come with one answer.
+const MAX_CARRIERS: usize = 10_000;
+/// The number of carriers that come with one answer.
 const PAGE: &str = "500";
 /// The most artifacts that are looked up below one.
-const MOST_INGREDIENTS: usize = 100;
+const MAX_INGREDIENTS: usize = 100;
 
-pub(super) async fn run(args: &AskArgs) -> Result<Exit, Failure> {
-    let client = Client::find(&args.server)?;
+pub(super) async fn run(args: &AskArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
     let format = args.output.format;
     match (&args.contains, &args.subject) {
-        (Some(sought), _) => contains(&client, sought, format).await,
+        (Some(name), _) => contains(&client, name, format).await,
         (None, Some(Subject::Owner(owner))) => {
             explain_owner(&client, owner, &args.namespace, format).await
         }
         (None, Some(Subject::Object(name))) => {
             explain_object(&client, name, &args.namespace, format).await
         }
-        (None, Some(Subject::Named(sought))) => explain_named(&client, sought, format).await,
+        (None, Some(Subject::Named(name))) => explain_named(&client, name, format).await,
         (None, Some(Subject::Id(id))) => explain(&client, [*id].into(), format).await,
-        (None, None) => Err(Failure::new("nothing was asked about").with_exit(Exit::Usage)),
+        (None, None) => Err(CommandError::new("nothing was asked about").with_exit(Exit::Usage)),
     }
 }
 
@@ -42,15 +42,11 @@ async fn explain_owner(
     name: &OwnerName,
     namespace: &str,
     format: Format,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let path = [&name.plural(), namespace, &name.name];
     let found: Owner = client.get(&path, &[]).await?;
     print_data(format, &found, |out| owner::write(&found, columns(), out))?;
-    Ok(if found.outputs.is_empty() {
-        Exit::No
-    } else {
-        Exit::Yes
-    })
+    Ok(Exit::Yes)
 }
 
 async fn explain_object(
@@ -58,7 +54,7 @@ async fn explain_object(
     name: &ObjectName,
     namespace: &str,
     format: Format,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let path = ["objects", namespace, &name.kind, &name.name, "lineage"];
     let found: ObjectLineage = client.get(&path, &[]).await?;
     print_data(format, &found, |out| object::write(&found, columns(), out))?;
@@ -68,13 +64,17 @@ async fn explain_object(
     })
 }
 
-async fn contains(client: &Client, sought: &Sought, format: Format) -> Result<Exit, Failure> {
-    let query = sought.query();
+async fn contains(
+    client: &Client,
+    name: &ArtifactName,
+    format: Format,
+) -> Result<Exit, CommandError> {
+    let query = name.query();
     let mut all = page(client, &query, PAGE, None).await?;
     while let Some(next) = all.next.take() {
-        if all.carriers.len() >= MOST_CARRIERS {
+        if all.carriers.len() >= MAX_CARRIERS {
             say(&format!(
-                "there are more; the latest {MOST_CARRIERS} are shown"
+                "there are more; the latest {MAX_CARRIERS} are shown"
             ));
             all.next = Some(next);
             break;
@@ -84,7 +84,7 @@ async fn contains(client: &Client, sought: &Sought, format: Format) -> Result<Ex
         all.next = more.next;
     }
     if all.found.is_empty() {
-        return not_found(sought, format, &all);
+        return not_found(name, format, &all);
     }
     print_data(format, &all, |out| carriers::write(&all, columns(), out))?;
     Ok(if all.carriers.is_empty() {
@@ -95,26 +95,30 @@ async fn contains(client: &Client, sought: &Sought, format: Format) -> Result<Ex
 }
 
 /// For programs the answer is an empty one; people are told what to try.
-fn not_found(sought: &Sought, format: Format, empty: &Contains) -> Result<Exit, Failure> {
+fn not_found(name: &ArtifactName, format: Format, empty: &Contains) -> Result<Exit, CommandError> {
     if format != Format::Text {
         print_data(format, empty, |_| Ok(()))?;
     }
-    let hint = match sought.word() {
+    let hint = match name.word() {
         "source" => {
             "name a source by its whole revision, the part after the last `:`, or at least 7 digits of that; one that \
              no path has fetched yet is not known"
         }
         _ => "name an image by its reference as a path made it, or by its digest (sha256:...)",
     };
-    Err(Failure::new(format!("no {sought} is known"))
+    Err(CommandError::new(format!("no {name} is known"))
         .with_hint(hint)
         .with_exit(Exit::No))
 }
 
-async fn explain_named(client: &Client, sought: &Sought, format: Format) -> Result<Exit, Failure> {
-    let answer = page(client, &sought.query(), "1", None).await?;
+async fn explain_named(
+    client: &Client,
+    name: &ArtifactName,
+    format: Format,
+) -> Result<Exit, CommandError> {
+    let answer = page(client, &name.query(), "1", None).await?;
     if answer.found.is_empty() {
-        return not_found(sought, format, &answer);
+        return not_found(name, format, &answer);
     }
     let found = answer.found.iter().map(|found| found.id).collect();
     explain(client, found, format).await
@@ -124,7 +128,7 @@ async fn explain(
     client: &Client,
     asked: VecDeque<ArtifactId>,
     format: Format,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let explained = gather(client, asked).await?;
     print_data(format, &explained, |out| explained.write(columns(), out))?;
     Ok(Exit::Yes)
@@ -144,7 +148,7 @@ async fn gather(client: &Client, asked: VecDeque<ArtifactId>) -> Result<Explaine
         let edges = entry.made.iter().flat_map(|making| &making.from);
         let made = edges
             .filter(|edge| edge.origin.starts_with("resource ") || edge.evidence == Evidence::Git);
-        let room = first + MOST_INGREDIENTS;
+        let room = first + MAX_INGREDIENTS;
         for edge in made {
             if known.len() < room && known.insert(edge.artifact.id) {
                 queue.push_back(edge.artifact.id);

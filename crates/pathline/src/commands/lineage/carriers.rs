@@ -1,17 +1,18 @@
-//! Where something has got to, as a table.
+//! The carriers of something, as a table.
 
 use std::io::{self, Write};
 
 use anstyle::Style;
+use pathline_client::api::{Carrier, Contains};
+use pathline_client::words::{self, named, one_line, shorten};
 use pathline_lineage::Kind;
-use pathline_server::api::{Carrier, Contains};
 
 use super::artifact::when;
+use super::style::{DOUBT, GOOD, HEADER, SOFT};
 use super::tree::Node;
-use super::words::{self, DOUBT, GOOD, HEADER, SOFT, named, one_line, shorten};
 
 /// The fewest characters of an artifact that are worth showing.
-const FEWEST: usize = 16;
+const MIN_VALUE_WIDTH: usize = 16;
 
 const TITLES: [&str; 6] = ["OWNER", "RESOURCE", "SINCE", "NOW", "PROVEN", "MADE"];
 
@@ -33,7 +34,7 @@ pub(super) fn write(contains: &Contains, columns: usize, out: &mut dyn Write) ->
     let widths = widths(&rows);
     let taken: usize = widths[..5].iter().map(|width| width + 2).sum();
     let room = columns.saturating_sub(taken);
-    if room < FEWEST {
+    if room < MIN_VALUE_WIDTH {
         return write_list(&contains.carriers, columns, out);
     }
     write_row(&TITLES.map(str::to_owned), &widths, room, |_| HEADER, out)?;

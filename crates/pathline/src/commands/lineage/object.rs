@@ -1,12 +1,13 @@
-//! What a pod, or another object of the cluster, is made of, in words.
+//! The lineage of a pod, or another object of the cluster, in words.
 
 use std::io::{self, Write};
 
+use pathline_client::api::{Artifact, ObjectLineage, ObjectName, RevisionState};
+use pathline_client::words::{self, one_line};
 use pathline_lineage::Kind;
-use pathline_server::api::{Artifact, ObjectLineage, ObjectName, RevisionState};
 
 use super::owner::tree;
-use super::words::{self, DOUBT, GOOD, HEADER, SOFT, one_line};
+use super::style::{DOUBT, GOOD, HEADER, SOFT};
 
 /// Writes what an object is made of, and which revision that is.
 pub(super) fn write(found: &ObjectLineage, columns: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -1,14 +1,15 @@
-//! What an owner's path makes, and what that is made of, in words.
+//! The lineage of an owner in words: what its path makes, and what that is made of.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use pathline_client::api::{Artifact, Derivation, Edge, Made, Owner, OwnerInput, PathStep};
+use pathline_client::words::{self, label, list, named, one_line};
 use pathline_lineage::Kind;
-use pathline_server::api::{Artifact, Derivation, Edge, Made, Owner, OwnerInput};
 
+use super::style::{DOUBT, GOOD, HEADER, SOFT, proof};
 use super::tree::Node;
-use super::words::{self, DOUBT, GOOD, HEADER, SOFT, label, list, named, one_line, proof};
 
 /// Writes everything there is to say about an owner.
 pub(super) fn write(owner: &Owner, columns: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -36,9 +37,15 @@ fn write_head(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "  on {}/{}", blueprint.kind, blueprint.name)?;
     }
     match summary.ready.as_ref().map(|ready| ready.status.as_str()) {
-        Some("True") => writeln!(out, "  {GOOD}ready{GOOD:#}"),
-        Some(_) => writeln!(out, "  {DOUBT}not ready{DOUBT:#}"),
-        None => writeln!(out, "  {SOFT}not looked at yet{SOFT:#}"),
+        Some("True") => write!(out, "  {GOOD}ready{GOOD:#}")?,
+        Some(_) => write!(out, "  {DOUBT}not ready{DOUBT:#}")?,
+        None => write!(out, "  {SOFT}not reconciled yet{SOFT:#}")?,
+    }
+    // Where nothing is known of what runs, nothing is said.
+    match owner.live.as_str() {
+        "True" => writeln!(out, "  {GOOD}live{GOOD:#}"),
+        "False" => writeln!(out, "  {DOUBT}not live{DOUBT:#}"),
+        _ => writeln!(out),
     }
 }
 
@@ -47,7 +54,19 @@ fn write_refusal(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
     let ready = owner.summary.ready.as_ref();
     let ready = ready.filter(|it| it.status != "True" && !it.message.is_empty());
     if let Some(ready) = ready {
-        writeln!(out, "  {}  {}", ready.reason, one_line(&ready.message))?;
+        write!(out, "  ")?;
+        // The owner says in the words of one resource why it is not ready.
+        let says_so = |it: &&PathStep| it.ready.as_ref() == Some(ready);
+        if let Some(step) = owner.path.iter().find(says_so) {
+            write!(out, "{}  ", step.resource)?;
+        }
+        writeln!(out, "{}  {}", ready.reason, one_line(&ready.message))?;
+    }
+    for template in &owner.lost_templates {
+        writeln!(
+            out,
+            "  there is no {template}: apply it, or mend its name in the blueprint"
+        )?;
     }
     if let Some(nearest) = &owner.nearest {
         let unmet = one_line(&nearest.unmet.join("; "));
@@ -170,6 +189,14 @@ fn write_trouble(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Tells whether a resource is not ready.
+fn is_troubled(owner: &Owner, resource: &str) -> bool {
+    let mut steps = owner.path.iter();
+    let step = steps.find(|step| step.resource == resource);
+    let ready = step.and_then(|step| step.ready.as_ref());
+    ready.is_some_and(|ready| ready.status != "True")
+}
+
 /// Says what would prove the edges that are only assumed, template by template.
 fn write_advice(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
     let mut unproven = BTreeMap::<&str, Vec<(&Derivation, &Edge)>>::new();
@@ -204,6 +231,15 @@ fn write_advice(owner: &Owner, out: &mut dyn Write) -> io::Result<()> {
     }
     for (template, edges) in unproven {
         let (made, _) = edges[0];
+        // What it makes may be proven as soon as it is ready: its template need not declare any more for that.
+        if is_troubled(owner, &made.resource) {
+            writeln!(
+                out,
+                "  {} is not ready: what it is made from can be proven when it is",
+                made.resource
+            )?;
+            continue;
+        }
         let inputs: Vec<_> = edges
             .iter()
             .map(|(_, edge)| label(&edge.artifact))
@@ -252,6 +288,29 @@ mod tests {
     }
 
     #[test]
+    fn head_says_whether_it_runs() {
+        let mut owner = samples::owner();
+        for (live, told) in [
+            ("True", "  ready  live\n"),
+            ("False", "  ready  not live\n"),
+        ] {
+            owner.live = live.to_owned();
+            assert!(written(&owner, 120).contains(told), "{live}");
+        }
+    }
+
+    #[test]
+    fn template_that_is_not_there_is_named() {
+        let mut owner = samples::waiting();
+        owner.lost_templates = vec!["ClusterTemplate/biuld".to_owned()];
+        let told = written(&owner, 120);
+        assert!(
+            told.contains("there is no ClusterTemplate/biuld: apply it"),
+            "{told}"
+        );
+    }
+
+    #[test]
     fn narrow_terminal_is_enough() {
         let text = written(&samples::owner(), 50);
         let tree = text.lines().skip(2).take_while(|line| !line.is_empty());
@@ -287,6 +346,19 @@ mod tests {
     }
 
     #[test]
+    fn template_of_what_is_not_ready_is_not_to_be_mended() {
+        let mut owner = samples::doubtful();
+        let step = &mut owner.path[0];
+        "build".clone_into(&mut step.resource);
+        let ready = step.ready.as_mut().expect("it says so");
+        "False".clone_into(&mut ready.status);
+        let text = written(&owner, 120);
+        let says = "build is not ready: what it is made from can be proven when it is";
+        assert!(text.contains(says), "{text}");
+        assert!(!text.contains("artifactTracing"), "{text}");
+    }
+
+    #[test]
     fn owner_that_no_blueprint_selects_says_what_is_missing() {
         assert_snapshot!(written(&samples::unselected(), 120), @"
         workload default/hello  not ready
@@ -301,7 +373,7 @@ mod tests {
     fn owner_without_outputs_says_what_it_waits_for() {
         assert_snapshot!(written(&samples::waiting(), 120), @"
         workload default/hello  on ClusterSupplyChain/hello  not ready
-          TemplateRejected  no kind Image
+          manifest  TemplateRejected  no kind Image
 
         nothing comes out of it now
 

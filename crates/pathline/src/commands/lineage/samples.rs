@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use pathline_client::api::{Artifact, Contains, ObjectLineage, Owner};
 use pathline_lineage::Artifact as Content;
-use pathline_server::api::{Artifact, Contains, ObjectLineage, Owner};
 use serde_json::{Value, json};
 
 use super::artifact::Explained;
@@ -166,7 +166,7 @@ fn owner_ref() -> Value {
     json!({"kind": "Workload", "namespace": "default", "name": "hello", "uid": "u1"})
 }
 
-/// Where a commit has got to.
+/// The carriers of a commit.
 pub(super) fn contains() -> Contains {
     let carrier = |resource: &str, artifact: Value, proven: bool, until: Option<&str>| {
         let mut carrier = json!({"owner": owner_ref(), "resource": resource, "artifact": artifact,

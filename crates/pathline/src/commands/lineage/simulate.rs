@@ -2,16 +2,24 @@
 
 use std::io::{self, Write};
 
-use pathline_lineage::simulate::{self, Report};
+use pathline_lineage::simulate::{self, Invalid, Report};
 
-use super::source::{self, Unreadable};
 use crate::cli::SimulateArgs;
-use crate::output::print_data;
-use crate::report::{Exit, Failure, Hint};
+use crate::terminal::input;
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit, Hint};
 
-pub(super) fn run(args: &SimulateArgs) -> Result<Exit, Failure> {
-    let history = source::json(&args.file)?;
-    let report = simulate::simulate(&history).map_err(|source| Unreadable::History {
+/// A document from which nothing can be concluded.
+#[derive(Debug, thiserror::Error)]
+#[error("{name} is not a history")]
+struct HistoryError {
+    name: String,
+    source: Invalid,
+}
+
+pub(super) fn run(args: &SimulateArgs) -> Result<Exit, CommandError> {
+    let history = input::json(&args.file)?;
+    let report = simulate::simulate(&history).map_err(|source| HistoryError {
         name: args.file.display().to_string(),
         source,
     })?;
@@ -42,10 +50,9 @@ fn show(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-impl Hint for Unreadable {
+impl Hint for HistoryError {
     fn hint(&self) -> Option<String> {
-        let history = matches!(self, Self::History { .. });
-        history.then(|| "`pathline lineage simulate --help` shows a history".to_owned())
+        Some("`pathline lineage simulate --help` shows a history".to_owned())
     }
 
     fn exit(&self) -> Exit {

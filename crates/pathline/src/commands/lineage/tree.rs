@@ -3,18 +3,19 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use pathline_client::words::{one_line, shorten};
 
-use super::words::{HEADER, one_line, shorten};
+use super::style::HEADER;
 
 /// The fewest characters of a value that are worth showing.
-const FEWEST: usize = 12;
+const MIN_VALUE_WIDTH: usize = 12;
 
 /// One thing and what is below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) label: String,
     pub(super) value: String,
-    /// What else there is to say, each in its style.
+    /// The rest that there is to say, each in its style.
     pub(super) notes: Vec<(Style, String)>,
     pub(super) below: Vec<Self>,
 }
@@ -46,7 +47,7 @@ impl Node {
             .map(|(_, it)| it.chars().count() + 2)
             .sum();
         let fits = taken + value.chars().count() + notes <= columns;
-        let room = columns.saturating_sub(taken).max(FEWEST);
+        let room = columns.saturating_sub(taken).max(MIN_VALUE_WIDTH);
         let value = shorten(&value, room);
         write!(out, "{first}{HEADER}{}{HEADER:#} {value}", self.label)?;
         if fits {
@@ -78,7 +79,7 @@ impl Node {
 mod tests {
     use insta::assert_snapshot;
 
-    use super::super::words::{GOOD, SOFT};
+    use super::super::style::{GOOD, SOFT};
     use super::*;
 
     fn mk_node(label: &str, value: &str, below: Vec<Node>) -> Node {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pathline_blueprint::model::BlueprintParam;
+use pathline_kinds::carto::BlueprintParam;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(super) struct GivenTemplate {
     pub(super) ytt_path: OneOrMore,
 }
 
-/// What a supply chain would give the template, without one.
+/// The inputs that a supply chain would give the template, without one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct MockSupplyChain {
@@ -87,7 +87,7 @@ impl OneOrMore {
     }
 }
 
-/// What is left out of the comparison.
+/// The parts that are left out of the comparison.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct CompareOptions {

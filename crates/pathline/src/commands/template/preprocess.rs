@@ -11,7 +11,7 @@ use tokio::process::Command;
 use super::suite::text;
 
 /// No file needs this long unless it does not end.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the YAML documents of a file; with values, of what the program `ytt` makes of it with them.
 pub(super) async fn documents(
@@ -33,7 +33,7 @@ async fn made(ytt: &Path, path: &Path, values: &[PathBuf]) -> anyhow::Result<Str
         command.arg("--file").arg(file);
     }
     let running = command.stdin(Stdio::null()).kill_on_drop(true).output();
-    let output = tokio::time::timeout(TIME_LIMIT, running)
+    let output = tokio::time::timeout(TIMEOUT, running)
         .await
         .with_context(|| format!("ytt does not end with {}", path.display()))?
         .context("cannot run ytt; install it, or say where it is with --ytt")?;

@@ -2,16 +2,12 @@
 
 use anyhow::{Context, bail};
 use pathline_blueprint::blueprint::{Blueprint, Input, InputKind, Resource, Templates};
-use pathline_blueprint::model::{
-    ClusterConfigTemplate, ClusterDeploymentTemplate, ClusterImageTemplate, ClusterSourceTemplate,
-    ClusterTemplate, Selector,
-};
 use pathline_blueprint::output::Output;
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_blueprint::selection::{Action, Plan, Step, choose_blueprint, explain};
 use pathline_blueprint::stamp::Stamp;
 use pathline_blueprint::template::{Template, TemplateKind};
-use serde::de::DeserializeOwned;
+use pathline_kinds::carto::Selector;
 use serde_json::Value;
 
 use super::Tools;
@@ -50,22 +46,11 @@ async fn templates(case: &Case, tools: &Tools) -> anyhow::Result<Vec<Template>> 
 }
 
 fn template(object: Value) -> anyhow::Result<Template> {
-    fn read<T: DeserializeOwned + Into<Template>>(object: Value) -> anyhow::Result<Template> {
-        let read: T = serde_json::from_value(object).context("the template cannot be read")?;
-        Ok(read.into())
-    }
-    let kind = object["kind"].as_str().unwrap_or_default().to_owned();
-    match TemplateKind::ALL
-        .into_iter()
-        .find(|known| known.name() == kind)
-    {
-        Some(TemplateKind::Source) => read::<ClusterSourceTemplate>(object),
-        Some(TemplateKind::Image) => read::<ClusterImageTemplate>(object),
-        Some(TemplateKind::Config) => read::<ClusterConfigTemplate>(object),
-        Some(TemplateKind::Deployment) => read::<ClusterDeploymentTemplate>(object),
-        Some(TemplateKind::Plain) => read::<ClusterTemplate>(object),
-        None => bail!("a `{kind}` is no template"),
-    }
+    let name = object["kind"].as_str().unwrap_or_default().to_owned();
+    let mut kinds = TemplateKind::ALL.into_iter();
+    let kind = kinds.find(|known| known.name() == name);
+    let kind = kind.with_context(|| format!("a `{name}` is no template"))?;
+    Template::read(kind, object).context("the template cannot be read")
 }
 
 /// Renders with inputs and params that a test gives, as a resource of a blueprint that has but this one.

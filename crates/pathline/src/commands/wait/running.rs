@@ -1,6 +1,6 @@
 //! The running things, in words.
 
-use pathline_server::api::{ContainerPort, RunningContainer, RunningObject};
+use pathline_client::api::{ContainerPort, RunningContainer, RunningObject};
 
 /// Returns one line that says what runs, and how to get at it.
 pub(super) fn line(object: &RunningObject) -> String {

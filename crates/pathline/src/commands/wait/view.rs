@@ -1,17 +1,18 @@
-//! Where everything is that is waited for: live on a terminal, in plain lines elsewhere.
+//! The progress of everything that is waited for: live on a terminal, in plain lines elsewhere.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use pathline_server::api::{Position, Waited};
+use pathline_client::api::{Progress, WaitResult};
+use pathline_clock::Clock;
 
 use super::Request;
-use crate::client::ClientError;
-use crate::output::say;
+use crate::terminal::client::ClientError;
+use crate::terminal::output::say;
 
-/// How often the moving line moves.
+/// The interval at which the moving line moves.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows how far it is.
@@ -41,9 +42,9 @@ impl View {
     }
 
     /// Shows where everything is now.
-    pub(super) fn show(&mut self, waited: &Waited) {
-        let now = Timestamp::now();
-        let lines = waited.positions.iter().map(|it| line(it, now));
+    pub(super) fn show(&mut self, waited: &WaitResult) {
+        let now = Clock::system().now();
+        let lines = waited.progress.iter().map(|it| line(it, now));
         let lines: Vec<_> = lines.collect();
         match &self.spinner {
             Some(spinner) => spinner.set_message(lines.join("\n  ")),
@@ -58,14 +59,14 @@ impl View {
 
     /// Says that the connection has to be made again, unless that was said before.
     pub(super) fn broken(&mut self, error: &ClientError) {
-        let told = format!("{error}; trying again");
-        if told == self.trouble {
+        let text = format!("{error}; trying again");
+        if text == self.trouble {
             return;
         }
-        self.trouble.clone_from(&told);
+        self.trouble.clone_from(&text);
         match &self.spinner {
-            Some(spinner) => spinner.suspend(|| say(&told)),
-            None => say(&told),
+            Some(spinner) => spinner.suspend(|| say(&text)),
+            None => say(&text),
         }
     }
 }
@@ -79,15 +80,15 @@ impl Drop for View {
 }
 
 /// Returns where something is, in one line.
-pub(super) fn line(position: &Position, now: Timestamp) -> String {
-    let Position {
+pub(super) fn line(progress: &Progress, now: Timestamp) -> String {
+    let Progress {
         input,
         reached,
         missing,
         at_work,
         ..
-    } = position;
-    let mut line = subject(position);
+    } = progress;
+    let mut line = subject(progress);
     line.push_str("  ");
     let place = match reached.as_slice() {
         [] if input.is_empty() => String::new(),
@@ -108,13 +109,16 @@ pub(super) fn line(position: &Position, now: Timestamp) -> String {
 }
 
 /// Returns what is waited for, with the input that it is about.
-pub(super) fn subject(position: &Position) -> String {
-    let Position {
-        wish, input, value, ..
-    } = position;
-    match wish.as_str() {
+pub(super) fn subject(progress: &Progress) -> String {
+    let Progress {
+        wait_for,
+        input,
+        value,
+        ..
+    } = progress;
+    match wait_for.as_str() {
         "current" if !input.is_empty() => format!("current {input}={value}"),
-        wish => wish.to_owned(),
+        wait_for => wait_for.to_owned(),
     }
 }
 
@@ -131,60 +135,62 @@ fn elapsed(since: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
-    use pathline_server::api::AtWork;
+    use pathline_client::api::AtWork;
 
     use super::*;
 
     #[test]
     fn line_says_how_far_it_is_and_what_is_missing() {
-        let mut position = Position {
-            wish: "source=8f1c2e7".to_owned(),
+        let mut progress = Progress {
+            wait_for: "source=8f1c2e7".to_owned(),
             input: "fetch".to_owned(),
             value: "8f1c2e7".to_owned(),
             reached: Vec::new(),
             at_work: None,
+            deliverables: Vec::new(),
             missing: vec!["nobody has fetched it yet".to_owned()],
         };
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10);
         assert_eq!(
-            line(&position, now),
+            line(&progress, now),
             "source=8f1c2e7  not seen yet; nobody has fetched it yet"
         );
-        position.reached = vec!["source".to_owned(), "test".to_owned()];
-        position.missing = vec!["`build` runs".to_owned()];
-        position.at_work = Some(AtWork {
+        progress.reached = vec!["source".to_owned(), "test".to_owned()];
+        progress.missing = vec!["`build` runs".to_owned()];
+        progress.at_work = Some(AtWork {
             resource: "build".to_owned(),
             since: Some(Timestamp::UNIX_EPOCH),
         });
         assert_eq!(
-            line(&position, now),
+            line(&progress, now),
             "source=8f1c2e7  in source, test; `build` runs, 10 s"
         );
-        position.reached.push("build".to_owned());
-        position.missing.clear();
+        progress.reached.push("build".to_owned());
+        progress.missing.clear();
         assert_eq!(
-            line(&position, now),
+            line(&progress, now),
             "source=8f1c2e7  in source, test, build, where it is wanted"
         );
     }
 
     #[test]
     fn line_of_current_names_the_input() {
-        let mut position = Position {
-            wish: "current".to_owned(),
+        let mut progress = Progress {
+            wait_for: "current".to_owned(),
             input: "param:debug".to_owned(),
             value: "on".to_owned(),
             reached: Vec::new(),
             at_work: None,
+            deliverables: Vec::new(),
             missing: vec!["`config` runs".to_owned()],
         };
         let now = Timestamp::UNIX_EPOCH;
-        let told = "current param:debug=on  not seen yet; `config` runs";
-        assert_eq!(line(&position, now), told);
-        position.input.clear();
-        position.missing = vec!["`run` rolls out: it is not ready".to_owned()];
+        let text = "current param:debug=on  not seen yet; `config` runs";
+        assert_eq!(line(&progress, now), text);
+        progress.input.clear();
+        progress.missing = vec!["`run` rolls out: it is not ready".to_owned()];
         assert_eq!(
-            line(&position, now),
+            line(&progress, now),
             "current  `run` rolls out: it is not ready"
         );
     }

@@ -3,18 +3,19 @@
 use std::io;
 use std::time::Duration;
 
-use pathline_lineage::wait::Wish;
+use pathline_client::Options;
+use pathline_clock::instant;
+use pathline_lineage::wait::WaitFor;
 
 use super::Performance;
-use crate::cli::ServerArgs;
-use crate::client::Client;
 use crate::commands::wait::{self, Ending, Request};
 use crate::demo::scene::Commit;
 use crate::demo::stage::Stage;
 use crate::demo::story::{News, short};
 use crate::demo::summary::Reached;
 use crate::demo::watch::NAMESPACE;
-use crate::report::Failure;
+use crate::terminal::client::Client;
+use crate::terminal::report::CommandError;
 
 impl Performance<'_> {
     /// Waits on the workload until it runs with the commit, through the manifest repository into
@@ -23,16 +24,16 @@ impl Performance<'_> {
         &mut self,
         commit: &Commit,
         timeout: Duration,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         self.display.made(commit);
         self.display.line(&format!(
             "$ pathline wait workload/hello --for source={} --live",
             short(&commit.id)
         ));
         self.story.follow(&commit.id);
-        let client = Client::find(&ServerArgs {
+        let client = Client::find(&Options {
             data_dir: Some(self.scene.data_dir()),
-            ..ServerArgs::default()
+            ..Options::default()
         })?;
         let request = request(commit, timeout);
         let (ending, mut stages) = self.watch_while(commit, &client, &request).await?;
@@ -54,8 +55,8 @@ impl Performance<'_> {
         commit: &Commit,
         client: &Client,
         request: &Request,
-    ) -> Result<(Ending, Vec<Reached>), Failure> {
-        let deadline = tokio::time::Instant::now() + request.timeout;
+    ) -> Result<(Ending, Vec<Reached>), CommandError> {
+        let deadline = instant() + request.timeout;
         let mut waiting = std::pin::pin!(wait::follow(client, request, deadline));
         let mut ending: Option<Ending> = None;
         let mut stages = Vec::new();
@@ -91,7 +92,7 @@ fn request(commit: &Commit, timeout: Duration) -> Request {
     Request {
         owner: "workload/hello".parse().expect("it names a workload"),
         namespace: NAMESPACE.to_owned(),
-        wishes: vec![Wish::Source(short(&commit.id).to_owned())],
+        awaited: vec![WaitFor::Source(short(&commit.id).to_owned())],
         changes: None,
         seen: Vec::new(),
         live: true,

@@ -1,4 +1,4 @@
-//! What no author means to give.
+//! Blueprints that no author means to give.
 
 use std::io::Write;
 use std::process::Stdio;

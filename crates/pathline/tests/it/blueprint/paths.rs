@@ -16,7 +16,7 @@ fn blueprint_of_the_seed_has_28_paths_each_with_an_owner_that_takes_it() {
     let paths = paths["paths"].as_array().expect("a list");
     assert_eq!(paths.len(), 28);
     for path in [&paths[0], &paths[27]] {
-        let owner = path["workload"].to_string();
+        let owner = path["owner"].to_string();
         let scratch = Scratch::new(&[("workload.yaml", &owner)]);
         let blueprint = example().join("blueprint.yaml");
         let blueprint = blueprint.to_str().expect("a readable path");

@@ -16,7 +16,7 @@ const MAX_MESSAGE_BYTES: usize = 16 << 20;
 pub(super) struct Session {
     stream: BufReader<TcpStream>,
     sent: u64,
-    /// What came while something else was waited for.
+    /// Messages that came while something else was waited for.
     kept: Vec<Value>,
 }
 

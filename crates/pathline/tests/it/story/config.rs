@@ -71,11 +71,11 @@ async fn point_17_wait_does_not_end_before_pods_have_read_their_config() {
     world.apply_text("configured.yaml", CHAIN);
     world.apply_text("workload.yaml", &WORKLOAD.replace("DEBUG", "off"));
     let wait = |world: &Real, debug: &str| {
-        let wish = format!("param:debug={debug}");
+        let wait_for = format!("param:debug={debug}");
         let arguments = [
             "workload/configured",
             "--for",
-            &wish,
+            &wait_for,
             "--live",
             "--timeout",
             "5m",

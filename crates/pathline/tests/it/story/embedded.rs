@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kube::Client;
-use pathline_testkit::http_child::{self, free_port, server_command};
-use pathline_testkit::{Leash, git};
+use pathline_testkit::http_child::{self, server_command};
+use pathline_testkit::{Leash, free_port, git};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

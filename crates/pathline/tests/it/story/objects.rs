@@ -7,14 +7,15 @@ use kube::api::{ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client};
+use pathline_kinds::split_api_version;
 use serde_json::Value;
 
-/// What is awaited takes seconds; a loaded machine gets all the time it needs.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The time-out of waits that take seconds; a loaded machine gets all the time it needs.
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Returns the objects of a kind, given as API version and kind, in the namespace of the story.
 pub(crate) fn objects(client: &Client, (api_version, kind): (&str, &str)) -> Api<DynamicObject> {
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
     Api::namespaced_with(client.clone(), "default", &resource)
 }
@@ -30,7 +31,7 @@ pub(crate) async fn await_object(
     let api = objects(client, kind);
     let condition = |object: Option<&DynamicObject>| object.is_some_and(|it| is_wanted(&value(it)));
     let waiting = await_condition(api.clone(), name, condition);
-    match tokio::time::timeout(PATIENCE, waiting).await {
+    match tokio::time::timeout(TIMEOUT, waiting).await {
         Ok(Ok(Some(found))) => value(&found),
         other => {
             let now = api.get_opt(name).await.ok().flatten();

@@ -1,4 +1,4 @@
-//! What the workload of the story is made of.
+//! The versions of the workload of the story.
 
 /// A commit of the source, and whether debug is on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,9 +23,9 @@ const MAX_LOOSE: u64 = 10_000;
 const MAX_HEADER: usize = 32;
 
 /// Finds the id of an object while its content goes by.
-pub(super) struct Identity(Hasher);
+pub(super) struct ObjectHasher(Hasher);
 
-impl Identity {
+impl ObjectHasher {
     pub(super) fn new(kind: Kind, size: u64) -> Self {
         let mut hasher = hasher(gix::hash::Kind::Sha1);
         hasher.update(&loose_header(kind, size));
@@ -54,7 +54,7 @@ impl Sink for Loose {
 }
 
 /// The loose objects of a pack, set aside until all of it is known to be sound.
-pub(super) struct Shelf {
+pub(super) struct Quarantine {
     incoming: PathBuf,
     objects: PathBuf,
     found: HashMap<ObjectId, PathBuf>,
@@ -62,7 +62,7 @@ pub(super) struct Shelf {
     bytes: u64,
 }
 
-impl Shelf {
+impl Quarantine {
     /// Works in the directory `incoming`, for the object database `objects`.
     pub(super) fn new(incoming: &Path, objects: &Path) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Shelf {
         Ok(Loose { out, path })
     }
 
-    /// Completes an object.
+    /// Completes an object that was begun, now that its id is known.
     pub(super) fn add(&mut self, loose: Loose, id: ObjectId) -> io::Result<()> {
         loose.out.finish()?.into_inner()?.sync_all()?;
         if let Some(same) = self.found.insert(id, loose.path) {
@@ -106,7 +106,7 @@ impl Shelf {
     pub(super) fn content(&self, id: ObjectId) -> io::Result<Content> {
         let path = match self.found.get(&id) {
             Some(path) => path.clone(),
-            None => place(&self.objects, id),
+            None => loose_path(&self.objects, id),
         };
         let (size, mut content) = open(&path)?;
         let mut file = self.scratch()?;
@@ -117,7 +117,7 @@ impl Shelf {
     /// Moves everything to its place.
     pub(super) fn keep(self) -> io::Result<()> {
         for (id, path) in self.found {
-            let place = place(&self.objects, id);
+            let place = loose_path(&self.objects, id);
             if let Some(directory) = place.parent() {
                 fs::create_dir_all(directory)?;
             }
@@ -132,7 +132,7 @@ pub(in crate::git) fn open_loose(
     objects: &Path,
     id: ObjectId,
 ) -> io::Result<(u64, impl Read + use<>)> {
-    open(&place(objects, id))
+    open(&loose_path(objects, id))
 }
 
 fn open(path: &Path) -> io::Result<(u64, impl Read + use<>)> {
@@ -151,7 +151,7 @@ fn open(path: &Path) -> io::Result<(u64, impl Read + use<>)> {
     Ok((size, content.take(size)))
 }
 
-fn place(objects: &Path, id: ObjectId) -> PathBuf {
+fn loose_path(objects: &Path, id: ObjectId) -> PathBuf {
     let name = id.to_string();
     let (directory, file) = name.split_at(2);
     objects.join(directory).join(file)

@@ -14,7 +14,7 @@ pub(super) enum Header {
     /// A delta on the entry that begins so many bytes before.
     OffsetDelta(u64),
     /// A delta on an object that may be anywhere.
-    NamedDelta(ObjectId),
+    RefDelta(ObjectId),
 }
 
 /// Reads the header of an entry, and how many bytes it inflates to.
@@ -40,7 +40,7 @@ pub(super) fn read_header(pack: &mut impl BufRead) -> io::Result<(Header, u64)> 
         7 => {
             let mut id = [0; 20];
             pack.read_exact(&mut id)?;
-            Header::NamedDelta(ObjectId::Sha1(id))
+            Header::RefDelta(ObjectId::Sha1(id))
         }
         _ => return Err(corrupt("an object is of no kind")),
     };

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use flate2::bufread::ZlibDecoder;
 
 use super::MAX_IN_MEMORY;
-use super::content::{Identity, Loose, Shelf};
+use super::content::{Loose, ObjectHasher, Quarantine};
 use super::delta::{Content, Sink, Sizes};
 use super::entry::read_header;
 use crate::git::wire::guard::Guard;
@@ -54,12 +54,12 @@ pub(super) enum Out {
 }
 
 impl Out {
-    pub(super) fn new(shelf: &Shelf, size: u64) -> io::Result<Self> {
+    pub(super) fn new(quarantine: &Quarantine, size: u64) -> io::Result<Self> {
         if size <= MAX_IN_MEMORY {
             let size = usize::try_from(size).map_err(io::Error::other)?;
             return Ok(Self::Memory(Vec::with_capacity(size)));
         }
-        Ok(Self::File(BufWriter::new(shelf.scratch()?), 0))
+        Ok(Self::File(BufWriter::new(quarantine.scratch()?), 0))
     }
 
     pub(super) fn finish(self) -> io::Result<Content> {
@@ -88,7 +88,7 @@ impl Sink for Out {
 
 /// An object that is being made for the first time.
 pub(super) struct Made<'a> {
-    pub(super) identity: Identity,
+    pub(super) hasher: ObjectHasher,
     pub(super) out: Out,
     pub(super) loose: Option<Loose>,
     pub(super) guard: &'a Guard,
@@ -96,7 +96,7 @@ pub(super) struct Made<'a> {
 
 impl Sink for Made<'_> {
     fn take(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.identity.update(piece);
+        self.hasher.update(piece);
         if let Some(loose) = &mut self.loose {
             self.guard.remaining()?;
             loose.take(piece)?;

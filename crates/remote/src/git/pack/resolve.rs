@@ -13,7 +13,7 @@ use gix::ObjectId;
 use gix::hash::hasher;
 use gix::objs::Kind;
 
-use super::content::Identity;
+use super::content::ObjectHasher;
 use super::delta::{Content, apply};
 use super::entry::Entry;
 use super::made::{FileAt, Made, Out, open_delta, open_entry};
@@ -204,7 +204,7 @@ impl<'a> Resolver<'a> {
                 .map_err(|_| corrupt("a base is lost"))?;
             let offset = self.pack.entries[place as usize].offset;
             let (mut delta, sizes, _) = open_delta(&self.pack.file, offset)?;
-            let mut out = Out::new(&self.pack.shelf, sizes.result)?;
+            let mut out = Out::new(&self.pack.quarantine, sizes.result)?;
             apply(&mut delta, sizes, before, &mut out)?;
             content = Some(out.finish()?);
         }
@@ -219,11 +219,11 @@ impl<'a> Resolver<'a> {
     fn load(&self, step: &Step) -> io::Result<Content> {
         let place = match step.place {
             Ok(place) => place,
-            Err(id) => return self.pack.shelf.content(id),
+            Err(id) => return self.pack.quarantine.content(id),
         };
         let entry = &self.pack.entries[place as usize];
         if entry.is_loose() {
-            return self.pack.shelf.content(ObjectId::Sha1(*entry.id()));
+            return self.pack.quarantine.content(ObjectId::Sha1(*entry.id()));
         }
         let (mut content, size) = open_entry(&self.pack.file, entry.offset)?;
         let mut bytes = Vec::with_capacity(usize::try_from(size).map_err(io::Error::other)?);
@@ -245,19 +245,19 @@ impl<'a> Resolver<'a> {
             .filter(|_| sizes.result <= MAX_IN_MEMORY);
         let loose = match chain_bytes {
             Some(_) => None,
-            None => Some(self.pack.shelf.begin(kind, sizes.result)?),
+            None => Some(self.pack.quarantine.begin(kind, sizes.result)?),
         };
         let mut made = Made {
-            identity: Identity::new(kind, sizes.result),
-            out: Out::new(&self.pack.shelf, sizes.result)?,
+            hasher: ObjectHasher::new(kind, sizes.result),
+            out: Out::new(&self.pack.quarantine, sizes.result)?,
             loose,
             guard: self.guard,
         };
         apply(&mut delta, sizes, from, &mut made)?;
-        let id = made.identity.finish()?;
+        let id = made.hasher.finish()?;
         let content = made.out.finish()?;
         if let Some(loose) = made.loose {
-            self.pack.shelf.add(loose, id)?;
+            self.pack.quarantine.add(loose, id)?;
         }
         let entry = &mut self.pack.entries[place as usize];
         entry.resolve(kind, id, chain_bytes.is_none());

@@ -9,7 +9,7 @@ use gix::ObjectId;
 use gix::hash::{Hasher, hasher};
 use gix::objs::Kind;
 
-use super::content::{Identity, Shelf};
+use super::content::{ObjectHasher, Quarantine};
 use super::delta::{Sink, Sizes};
 use super::entry::{Entry, Header, read_header};
 use super::{MAX_BLOB_BYTES, MAX_IN_MEMORY, MAX_OBJECTS, MAX_PACK_BYTES, check_size, corrupt};
@@ -31,7 +31,7 @@ pub(super) struct Received {
     pub(super) deltas: Vec<(u32, u32)>,
     /// Deltas, and the ids of their bases.
     pub(super) named: Vec<([u8; 20], u32)>,
-    pub(super) shelf: Shelf,
+    pub(super) quarantine: Quarantine,
     /// The offset at which the entries end.
     pub(super) end: u32,
     pub(super) digest: ObjectId,
@@ -41,7 +41,7 @@ pub(super) struct Received {
 pub(super) fn read(
     pack: &mut dyn BufRead,
     path: &Path,
-    shelf: Shelf,
+    quarantine: Quarantine,
     guard: &Guard,
 ) -> io::Result<Received> {
     let mut options = OpenOptions::new();
@@ -58,7 +58,7 @@ pub(super) fn read(
         entries: Vec::new(),
         deltas: Vec::new(),
         named: Vec::new(),
-        shelf,
+        quarantine,
         inflater: Inflater::new(),
     };
     for _ in 0..count {
@@ -71,7 +71,7 @@ pub(super) fn read(
         entries: reader.entries,
         deltas: reader.deltas,
         named: reader.named,
-        shelf: reader.shelf,
+        quarantine: reader.quarantine,
         end,
         digest,
     })
@@ -81,7 +81,7 @@ struct Reader {
     entries: Vec<Entry>,
     deltas: Vec<(u32, u32)>,
     named: Vec<([u8; 20], u32)>,
-    shelf: Shelf,
+    quarantine: Quarantine,
     inflater: Inflater,
 }
 
@@ -100,7 +100,7 @@ impl Reader {
                 let base = base.ok_or_else(|| corrupt("a delta is on what is no object"))?;
                 self.deltas.push((base, place));
             }
-            Header::NamedDelta(base) => {
+            Header::RefDelta(base) => {
                 self.delta(pack, size)?;
                 let mut id = [0; 20];
                 id.copy_from_slice(base.as_slice());
@@ -134,22 +134,22 @@ impl Reader {
         size: u64,
     ) -> io::Result<()> {
         check_size(kind, size)?;
-        let mut identity = Identity::new(kind, size);
+        let mut hasher = ObjectHasher::new(kind, size);
         if size <= MAX_IN_MEMORY {
             self.inflater.inflate(pack, size, &mut |piece| {
-                identity.update(piece);
+                hasher.update(piece);
                 Ok(())
             })?;
-            entry.set_whole(kind, identity.finish()?, false);
+            entry.set_whole(kind, hasher.finish()?, false);
             return Ok(());
         }
-        let mut loose = self.shelf.begin(kind, size)?;
+        let mut loose = self.quarantine.begin(kind, size)?;
         self.inflater.inflate(pack, size, &mut |piece| {
-            identity.update(piece);
+            hasher.update(piece);
             loose.take(piece)
         })?;
-        let id = identity.finish()?;
-        self.shelf.add(loose, id)?;
+        let id = hasher.finish()?;
+        self.quarantine.add(loose, id)?;
         entry.set_whole(kind, id, true);
         Ok(())
     }

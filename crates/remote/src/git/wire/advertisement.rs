@@ -69,7 +69,7 @@ impl Advertisement {
             None => first,
         };
         while let Some(reference) = line {
-            found.look_at(&reference, name)?;
+            found.take_line(&reference, name)?;
             line = text(answer)?;
         }
         found.check()
@@ -93,7 +93,7 @@ impl Advertisement {
     }
 
     /// Takes a line of the list, if it is about the reference.
-    fn look_at(&mut self, line: &str, name: &str) -> io::Result<()> {
+    fn take_line(&mut self, line: &str, name: &str) -> io::Result<()> {
         let Some((id, found)) = line.split_once(' ') else {
             return Err(malformed("a reference has no name"));
         };
@@ -159,7 +159,7 @@ impl Advertisement {
         write_line(&mut request, &format!("ref-prefix {name}"));
         write_flush(&mut request);
         guard.expect("the list of references", MAX_LIST_BYTES);
-        let mut answer = connection.ask(request)?;
+        let mut answer = connection.request(request)?;
         read_list(&mut answer, name)
     }
 }
@@ -183,13 +183,13 @@ pub(in crate::git) fn read_list(answer: &mut Answer<'_>, name: &str) -> io::Resu
 }
 
 /// Connects, and reads what the remote says first.
-pub(in crate::git) fn greet(
+pub(in crate::git) fn handshake(
     connection: &mut Connection,
     guard: &Guard,
     name: &str,
 ) -> io::Result<Advertisement> {
     guard.expect("the list of references", MAX_LIST_BYTES);
-    let mut answer = connection.greeting()?;
+    let mut answer = connection.handshake()?;
     Advertisement::read(&mut answer, name)
 }
 
@@ -206,4 +206,110 @@ pub(in crate::git) fn object_id(hex: &str) -> io::Result<ObjectId> {
     let id = ObjectId::from_hex(hex.as_bytes()).ok();
     let id = id.filter(|it| it.kind() == gix::hash::Kind::Sha1);
     id.ok_or_else(|| malformed("an object has no id"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::wire::packet::{Packets, answer_of};
+
+    const ONE: &str = "1111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222";
+    const NULL: &str = "0000000000000000000000000000000000000000";
+
+    fn read(lines: &[&str], name: &str) -> io::Result<Advertisement> {
+        let bytes = answer_of(lines);
+        Advertisement::read(&mut Packets::new(Box::new(&*bytes)), name)
+    }
+
+    fn list(lines: &[&str], name: &str) -> io::Result<Option<Tip>> {
+        let bytes = answer_of(lines);
+        read_list(&mut Packets::new(Box::new(&*bytes)), name)
+    }
+
+    fn tip(id: &str, peeled: Option<&str>) -> Option<Tip> {
+        let id = object_id(id).unwrap();
+        let peeled = peeled.map(|it| object_id(it).unwrap());
+        Some(Tip { id, peeled })
+    }
+
+    #[test]
+    fn reference_is_found_among_those_that_begin_alike() -> io::Result<()> {
+        let head = format!("{TWO} HEAD\0shallow agent=git/2 symref=HEAD:refs/heads/main");
+        let longer = format!("{TWO} refs/heads/main2");
+        let below = format!("{TWO} refs/heads/main/x");
+        let tag = format!("{TWO} refs/tags/main");
+        let main = format!("{ONE} refs/heads/main");
+        let lines = [&*head, &longer, &below, &main, &tag];
+        let http = [&["# service=git-upload-pack", ""][..], &lines, &[""]].concat();
+        let version_1 = [&["version 1"][..], &lines, &[""]].concat();
+        for lines in [[&lines[..], &[""]].concat(), http, version_1] {
+            let found = read(&lines, "refs/heads/main")?;
+            assert_eq!(found.tip, tip(ONE, None));
+            assert!(!found.is_v2 && found.has("shallow") && !found.has("shall"));
+            assert_eq!(found.value("agent"), Some("git/2"));
+            assert_eq!(read(&lines, "refs/heads/mai")?.tip, None);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn annotated_tag_stands_for_its_commit() -> io::Result<()> {
+        let tag = format!("{ONE} refs/tags/v1\0shallow");
+        let peeled = format!("{TWO} refs/tags/v1^{{}}");
+        let found = read(&[&tag, &peeled, ""], "refs/tags/v1")?.tip;
+        assert_eq!(found, tip(ONE, Some(TWO)));
+        assert_eq!(found.map(|it| it.commit()), object_id(TWO).ok());
+        let listed = format!("{ONE} refs/tags/v1 symref-target:x peeled:{TWO}");
+        let found = list(&["unborn HEAD", &listed, ""], "refs/tags/v1")?;
+        assert_eq!(found, tip(ONE, Some(TWO)));
+        Ok(())
+    }
+
+    #[test]
+    fn empty_repository_has_capabilities_alone() -> io::Result<()> {
+        let none = format!("{NULL} capabilities^{{}}\0report-status");
+        for name in ["refs/heads/main", "capabilities"] {
+            let found = read(&[&none, ""], name)?;
+            assert!(found.tip.is_none() && found.has("report-status"), "{name}");
+        }
+        assert!(read(&[""], "refs/heads/main")?.tip.is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn version_2_lists_references_on_demand() -> io::Result<()> {
+        let lines = ["version 2", "agent=x", "fetch=shallow filter", ""];
+        let found = read(&lines, "refs/heads/main")?;
+        assert!(found.is_v2 && found.has("fetch") && found.tip.is_none());
+        assert_eq!(found.value("fetch"), Some("shallow filter"));
+        assert_eq!(list(&[""], "refs/heads/main")?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn malformed_advertisement_is_refused() {
+        let sha256 = format!("{ONE} HEAD\0object-format=sha256");
+        let long = format!("{ONE}{ONE} refs/heads/main");
+        for (lines, told) in [
+            (&["nonsense", ""][..], "a reference has no name"),
+            (&["xyz refs/heads/main", ""], "an object has no id"),
+            (&["11 refs/heads/main", ""], "an object has no id"),
+            (&[&long, ""], "an object has no id"),
+            (&[&sha256, ""], "only `sha1` is supported"),
+            (&["version 2", "object-format=sha256", ""], "only `sha1`"),
+            (&["ERR access denied", ""], "the remote says: access denied"),
+        ] {
+            let error = read(lines, "refs/heads/main").unwrap_err().to_string();
+            assert!(error.contains(told), "{lines:?}: {error}");
+        }
+        assert!(read(&[], "refs/heads/main").is_err(), "it says nothing");
+        for lines in [
+            &["refs/heads/main", ""][..],
+            &["x refs/heads/main", ""],
+            &[],
+        ] {
+            assert!(list(lines, "refs/heads/main").is_err(), "{lines:?}");
+        }
+    }
 }

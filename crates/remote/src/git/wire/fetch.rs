@@ -42,7 +42,7 @@ impl Want<'_> {
     ) -> io::Result<Shallow> {
         let request = self.request(known)?;
         guard.expect("the answer before the pack", MAX_HEAD_BYTES);
-        let mut answer = connection.ask(request)?;
+        let mut answer = connection.request(request)?;
         let shallow = if known.is_v2 {
             read_head(&mut answer)?
         } else if self.without_history {
@@ -169,5 +169,126 @@ impl Shallow {
             return Err(malformed("a shallow commit has no id"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::wire::packet::{Packets, answer_of};
+
+    const ONE: &str = "1111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222";
+
+    fn known(lines: &[&str]) -> Advertisement {
+        let bytes = answer_of(lines);
+        Advertisement::read(&mut Packets::new(Box::new(&*bytes)), "HEAD").unwrap()
+    }
+
+    fn request(known: &Advertisement, without_history: bool) -> io::Result<String> {
+        let [one, two] = [ONE, TWO].map(|it| object_id(it).unwrap());
+        let want = Want {
+            id: one,
+            haves: &[two],
+            shallow: &[two],
+            without_history,
+        };
+        let request = want.request(known)?;
+        Ok(String::from_utf8(request).expect("it is text"))
+    }
+
+    #[test]
+    fn remote_is_asked_in_its_own_version() -> io::Result<()> {
+        let version_2 = known(&["version 2", "agent=x", "fetch=shallow", ""]);
+        let agent = concat!("agent=pathline/", env!("CARGO_PKG_VERSION"));
+        let (want, shallow) = (format!("want {ONE}"), format!("shallow {TWO}"));
+        let have = format!("have {TWO}");
+        let begin = [
+            "command=fetch",
+            agent,
+            "|",
+            "thin-pack",
+            "no-progress",
+            "ofs-delta",
+        ];
+        let end = [&*want, &shallow, "deepen 1", &have, "done", ""];
+        let expected = answer_of(&[&begin[..], &end].concat());
+        assert_eq!(request(&version_2, true)?.as_bytes(), expected);
+
+        let head = format!("{ONE} HEAD\0side-band-64k shallow ofs-delta");
+        let version_0 = known(&[&head, ""]);
+        let want = format!("want {ONE} side-band-64k ofs-delta shallow");
+        let expected = answer_of(&[&want, &shallow, "", &have, "done"]);
+        assert_eq!(request(&version_0, false)?.as_bytes(), expected);
+        Ok(())
+    }
+
+    #[test]
+    fn remote_that_cannot_do_what_is_needed_is_not_asked() {
+        let without_shallow = known(&["version 2", "fetch=filter", ""]);
+        let without_fetch = known(&["version 2", "ls-refs", ""]);
+        let old = known(&[&format!("{ONE} HEAD\0side-band-64k"), ""]);
+        for known in [without_shallow, without_fetch, old] {
+            let error = request(&known, true).unwrap_err().to_string();
+            assert_eq!(error, "it cannot send a commit without its history");
+            assert!(request(&known, false).is_ok());
+        }
+        let older = known(&[&format!("{ONE} HEAD\0shallow"), ""]);
+        let error = request(&older, true).unwrap_err().to_string();
+        assert!(
+            error.contains("it does not know `side-band-64k`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn shallow_commits_are_read_before_the_pack() -> io::Result<()> {
+        let (added, removed) = (format!("shallow {ONE}"), format!("unshallow {TWO}"));
+        let expected = Shallow {
+            added: vec![object_id(ONE)?],
+            removed: HashSet::from([object_id(TWO)?]),
+        };
+        let lines = ["shallow-info", &added, &removed, "|", "packfile"];
+        let with_acks = [
+            "acknowledgments",
+            "NAK",
+            "|",
+            "shallow-info",
+            &added,
+            &removed,
+        ];
+        let with_acks = [&with_acks[..], &["|", "other", "x", "|", "packfile"]].concat();
+        for lines in [&lines[..], &with_acks] {
+            let bytes = answer_of(lines);
+            let found = read_head(&mut Packets::new(Box::new(&*bytes)))?;
+            assert_eq!(found, expected, "{lines:?}");
+        }
+        let bytes = answer_of(&[&added, &removed, ""]);
+        assert_eq!(
+            read_head_v0(&mut Packets::new(Box::new(&*bytes)))?,
+            expected
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn answer_without_a_pack_is_malformed() {
+        for lines in [
+            &["shallow-info", "shallow 12", "|", "packfile"][..],
+            &["shallow-info", "deep 12", "|", "packfile"],
+            &["shallow-info", ""],
+            &[""],
+            &[],
+            &["ERR upload-pack: not our ref 1", ""],
+        ] {
+            let bytes = answer_of(lines);
+            let read = read_head(&mut Packets::new(Box::new(&*bytes)));
+            assert!(read.is_err(), "{lines:?}");
+        }
+        for lines in [&["|"][..], &["deepen 1", ""], &["shallow", ""], &[]] {
+            let bytes = answer_of(lines);
+            let read = read_head_v0(&mut Packets::new(Box::new(&*bytes)));
+            assert!(read.is_err(), "{lines:?}");
+        }
     }
 }

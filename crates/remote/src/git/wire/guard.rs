@@ -2,7 +2,10 @@
 
 use std::cell::Cell;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use pathline_clock::instant;
+use tokio::time::Instant;
 
 /// Something that is larger than what is taken from a remote.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +87,7 @@ impl Guard {
 
     /// Returns the time that is left, or the error of an operation that took too long.
     pub(in crate::git) fn remaining(&self) -> io::Result<Duration> {
-        let left = self.deadline.checked_duration_since(Instant::now());
+        let left = self.deadline.checked_duration_since(instant());
         left.filter(|it| !it.is_zero()).ok_or_else(timed_out)
     }
 
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn answer_that_is_too_long_is_named_with_its_limit() {
-        let guard = Guard::new(Instant::now() + Duration::from_secs(600));
+        let guard = Guard::new(instant() + Duration::from_secs(600));
         guard.expect("the list of references", 10);
         assert!(guard.spend(6).is_ok());
         let told = guard.spend(5).unwrap_err().to_string();
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_after_the_deadline() {
-        let guard = Guard::new(Instant::now());
+        let guard = Guard::new(instant());
         let told = guard.remaining().unwrap_err();
         assert_eq!(told.kind(), io::ErrorKind::TimedOut);
     }

@@ -1,7 +1,7 @@
 //! The smart protocol over http (gitprotocol-http).
 //!
-//! Whatever the server does, no answer is read beyond its limit and nothing is waited for beyond the
-//! deadline: each step runs on a runtime of its own, which ends with it, and its sockets.
+//! No answer is read beyond its limit and nothing is waited for beyond the deadline, whatever the server
+//! does: each step runs on a runtime of its own, which ends with it, and its sockets.
 
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
@@ -75,10 +75,10 @@ impl Http {
     }
 
     /// Asks what the server has.
-    pub(super) fn greeting(&mut self) -> io::Result<Body<'_>> {
+    pub(super) fn handshake(&mut self) -> io::Result<Body<'_>> {
         let tail = format!("/info/refs?service={}", self.service.name());
         for _ in 0..=MAX_REDIRECTS {
-            let request = self.request(reqwest::Method::GET, &tail)?;
+            let request = self.build_request(reqwest::Method::GET, &tail)?;
             let response = self.answer(request)?;
             let status = response.status();
             if status.is_redirection() {
@@ -96,9 +96,9 @@ impl Http {
     }
 
     /// Sends a request and returns the answer.
-    pub(super) fn ask(&mut self, content: Vec<u8>) -> io::Result<Body<'_>> {
+    pub(super) fn request(&mut self, content: Vec<u8>) -> io::Result<Body<'_>> {
         let service = self.service.name();
-        let mut request = self.request(reqwest::Method::POST, &format!("/{service}"))?;
+        let mut request = self.build_request(reqwest::Method::POST, &format!("/{service}"))?;
         let kinds = [(CONTENT_TYPE, "request"), (ACCEPT, "result")];
         for (header, kind) in kinds {
             let value = format!("application/x-{service}-{kind}");
@@ -110,7 +110,7 @@ impl Http {
         self.body(response, "result")
     }
 
-    fn request(&self, method: reqwest::Method, tail: &str) -> io::Result<Request> {
+    fn build_request(&self, method: reqwest::Method, tail: &str) -> io::Result<Request> {
         let url = Url::parse(&format!("{}{tail}", self.base)).map_err(io::Error::other)?;
         let mut request = Request::new(method, url);
         let headers: &mut HeaderMap = request.headers_mut();
@@ -154,7 +154,7 @@ impl Http {
     /// Runs a step, until the deadline.
     fn within<T>(&self, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         self.guard.remaining()?;
-        let deadline = self.guard.deadline().into();
+        let deadline = self.guard.deadline();
         let runtime = self.runtime.as_ref().expect("it ends when this is dropped");
         let result = runtime.block_on(async { tokio::time::timeout_at(deadline, step).await });
         result.map_err(|_| timed_out())?

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// The longest packet, without its length.
 const MAX_BYTES: usize = 65516;
-/// As much of what a remote says as helps.
-const MAX_SAID: usize = 500;
+/// The most bytes of an error of the remote that are shown: as many as help.
+const MAX_ERROR_BYTES: usize = 500;
 
 /// One packet.
 #[derive(Debug, PartialEq, Eq)]
@@ -147,9 +147,23 @@ pub(in crate::git) fn malformed(what: &str) -> io::Error {
 }
 
 fn reported(said: &[u8]) -> io::Error {
-    let said = &said[..said.len().min(MAX_SAID)];
+    let said = &said[..said.len().min(MAX_ERROR_BYTES)];
     let said = String::from_utf8_lossy(said);
     io::Error::other(format!("the remote says: {}", said.trim()))
+}
+
+/// Returns an answer of these lines, in which `""` is a flush packet and `"|"` a delimiter.
+#[cfg(test)]
+pub(in crate::git) fn answer_of(lines: &[&str]) -> Vec<u8> {
+    let mut answer = Vec::new();
+    for line in lines {
+        match *line {
+            "" => write_flush(&mut answer),
+            "|" => write_delimiter(&mut answer),
+            line => write_line(&mut answer, line),
+        }
+    }
+    answer
 }
 
 #[cfg(test)]

@@ -6,21 +6,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gix::url::{ArgumentSafety, Scheme};
+use pathline_clock::instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::guard::{Guard, timed_out};
 use super::{Service, Version};
 
-/// As much of what the program says as helps.
-const MAX_SAID: usize = 2000;
+/// The most bytes of stderr that are kept: as many as help.
+const MAX_STDERR_BYTES: usize = 2000;
 /// The bytes that a pipe takes at once when it takes any (`PIPE_BUF` of POSIX is 512 or more).
 const PIPE_BYTES: usize = 512;
 /// The time-out for a program to exit by itself when its output is not wanted any more.
-const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The variables that tell git where a repository is: those of this program are not meant.
 const LOCAL_VARIABLES: [&str; 13] = [
@@ -75,10 +76,10 @@ impl Process {
                 io::Error::new(failed.kind(), format!("cannot start `{program}`: {failed}"))
             })?;
         let pipes = Pipes {
-            input: child.stdin.take(),
-            output: child.stdout.take().expect("it is piped"),
-            complaints: child.stderr.take(),
-            said: Vec::new(),
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take().expect("it is piped"),
+            stderr: child.stderr.take(),
+            stderr_text: Vec::new(),
             guard,
         };
         let pipes = BufReader::with_capacity(64 << 10, pipes);
@@ -125,53 +126,54 @@ impl Drop for Process {
 
 /// The three pipes of a program. None of them is ever waited for beyond the deadline.
 struct Pipes {
-    input: Option<ChildStdin>,
-    output: ChildStdout,
-    complaints: Option<ChildStderr>,
-    said: Vec<u8>,
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    stderr: Option<ChildStderr>,
+    stderr_text: Vec<u8>,
     guard: Rc<Guard>,
 }
 
 impl Pipes {
     /// Ends the input and waits for the end of the output, for a moment.
     fn close(&mut self) {
-        self.input = None;
+        self.stdin = None;
         let mut rest = [0; 4096];
-        let end = Instant::now() + self.guard.remaining().unwrap_or_default().min(GRACE);
-        while let Some(left) = end.checked_duration_since(Instant::now())
-            && let Ok(true) = wait_for(&[(self.output.as_fd(), PollFlags::IN)], left)
-            && let Ok(1..) = self.output.read(&mut rest)
+        let end = instant() + self.guard.remaining().unwrap_or_default().min(EXIT_TIMEOUT);
+        while let Some(left) = end.checked_duration_since(instant())
+            && let Ok(true) = wait_for(&[(self.stdout.as_fd(), PollFlags::IN)], left)
+            && let Ok(1..) = self.stdout.read(&mut rest)
         {}
     }
 
     /// Keeps the beginning of what the program complains about.
-    fn listen(&mut self) -> io::Result<()> {
-        let Some(complaints) = &mut self.complaints else {
+    fn read_stderr(&mut self) -> io::Result<()> {
+        let Some(stderr) = &mut self.stderr else {
             return Ok(());
         };
-        if !wait_for(&[(complaints.as_fd(), PollFlags::IN)], Duration::ZERO)? {
+        if !wait_for(&[(stderr.as_fd(), PollFlags::IN)], Duration::ZERO)? {
             return Ok(());
         }
         let mut buffer = [0; 4096];
-        let count = complaints.read(&mut buffer)?;
-        let room = MAX_SAID - self.said.len();
-        self.said.extend_from_slice(&buffer[..count.min(room)]);
+        let count = stderr.read(&mut buffer)?;
+        let room = MAX_STDERR_BYTES - self.stderr_text.len();
+        self.stderr_text
+            .extend_from_slice(&buffer[..count.min(room)]);
         if count == 0 {
-            self.complaints = None;
+            self.stderr = None;
         }
         Ok(())
     }
 
     /// Explains why there is no more to read.
     fn ended(&mut self) -> io::Error {
-        let end = Instant::now() + self.guard.remaining().unwrap_or_default().min(GRACE);
-        while let Some(left) = end.checked_duration_since(Instant::now())
-            && let Some(complaints) = &self.complaints
-            && let Ok(true) = wait_for(&[(complaints.as_fd(), PollFlags::IN)], left)
-            && self.listen().is_ok()
-            && self.said.len() < MAX_SAID
+        let end = instant() + self.guard.remaining().unwrap_or_default().min(EXIT_TIMEOUT);
+        while let Some(left) = end.checked_duration_since(instant())
+            && let Some(stderr) = &self.stderr
+            && let Ok(true) = wait_for(&[(stderr.as_fd(), PollFlags::IN)], left)
+            && self.read_stderr().is_ok()
+            && self.stderr_text.len() < MAX_STDERR_BYTES
         {}
-        let said = String::from_utf8_lossy(&self.said);
+        let said = String::from_utf8_lossy(&self.stderr_text);
         let said = said.trim().replace('\n', "; ");
         let told = match said.as_str() {
             "" => "the connection was closed".to_owned(),
@@ -185,14 +187,14 @@ impl Read for Pipes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let left = self.guard.remaining()?;
-            let mut wanted = vec![(self.output.as_fd(), PollFlags::IN)];
-            wanted.extend(self.complaints.iter().map(|it| (it.as_fd(), PollFlags::IN)));
+            let mut wanted = vec![(self.stdout.as_fd(), PollFlags::IN)];
+            wanted.extend(self.stderr.iter().map(|it| (it.as_fd(), PollFlags::IN)));
             if !wait_for(&wanted, left)? {
                 return Err(timed_out());
             }
-            self.listen()?;
-            if wait_for(&[(self.output.as_fd(), PollFlags::IN)], Duration::ZERO)? {
-                let count = self.output.read(buffer)?;
+            self.read_stderr()?;
+            if wait_for(&[(self.stdout.as_fd(), PollFlags::IN)], Duration::ZERO)? {
+                let count = self.stdout.read(buffer)?;
                 self.guard.spend(count)?;
                 return if count > 0 {
                     Ok(count)
@@ -208,17 +210,17 @@ impl Write for Pipes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             let left = self.guard.remaining()?;
-            let Some(input) = &self.input else {
+            let Some(input) = &self.stdin else {
                 return Err(io::ErrorKind::BrokenPipe.into());
             };
             let mut wanted = vec![(input.as_fd(), PollFlags::OUT)];
-            wanted.extend(self.complaints.iter().map(|it| (it.as_fd(), PollFlags::IN)));
+            wanted.extend(self.stderr.iter().map(|it| (it.as_fd(), PollFlags::IN)));
             if !wait_for(&wanted, left)? {
                 return Err(timed_out());
             }
             if wait_for(&[(input.as_fd(), PollFlags::OUT)], Duration::ZERO)? {
                 let piece = &bytes[..bytes.len().min(PIPE_BYTES)];
-                let written = self.input.as_mut().map(|it| it.write(piece));
+                let written = self.stdin.as_mut().map(|it| it.write(piece));
                 return match written {
                     Some(Err(failed)) if failed.kind() == io::ErrorKind::BrokenPipe => {
                         Err(self.ended())
@@ -226,7 +228,7 @@ impl Write for Pipes {
                     other => other.unwrap_or(Ok(0)),
                 };
             }
-            self.listen()?;
+            self.read_stderr()?;
         }
     }
 
@@ -236,14 +238,14 @@ impl Write for Pipes {
 }
 
 /// Waits until one of the pipes is ready, and tells whether one is.
-fn wait_for(pipes: &[(BorrowedFd<'_>, PollFlags)], patience: Duration) -> io::Result<bool> {
-    let end = Instant::now() + patience;
+fn wait_for(pipes: &[(BorrowedFd<'_>, PollFlags)], timeout: Duration) -> io::Result<bool> {
+    let end = instant() + timeout;
     let mut pipes: Vec<_> = pipes
         .iter()
         .map(|(pipe, what)| PollFd::from_borrowed_fd(*pipe, *what))
         .collect();
     loop {
-        let left = end.saturating_duration_since(Instant::now());
+        let left = end.saturating_duration_since(instant());
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
         match poll(&mut pipes, Some(&left)) {
             Ok(ready) => return Ok(ready > 0),
@@ -289,4 +291,67 @@ fn over_ssh(url: &gix::Url, service: Service) -> io::Result<Command> {
         path.as_ref(),
     )));
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the arguments of ssh, after the options that are always the same.
+    fn arguments(url: &str) -> io::Result<Vec<String>> {
+        let url = gix::url::parse(url).map_err(io::Error::other)?;
+        let command = over_ssh(&url, Service::ReceivePack)?;
+        let arguments = command
+            .get_args()
+            .map(|it| it.to_string_lossy().into_owned());
+        let all: Vec<_> = arguments.collect();
+        assert_eq!(all[..2], ["-o", "BatchMode=yes"], "nobody is asked");
+        Ok(all[8..].to_vec())
+    }
+
+    #[test]
+    fn ssh_is_told_user_host_port_and_quoted_path() -> io::Result<()> {
+        let service = "git-receive-pack";
+        for (url, expected) in [
+            (
+                "ssh://example.org/a.git",
+                &["example.org", service, "'/a.git'"][..],
+            ),
+            (
+                "git@example.org:a/b",
+                &["git@example.org", service, "'a/b'"],
+            ),
+            (
+                "ssh://example.org/it's",
+                &["example.org", service, "'/it'\\''s'"],
+            ),
+            (
+                "example.org:a;b $(c)",
+                &["example.org", service, "'a;b $(c)'"],
+            ),
+            (
+                "ssh://example.org/~me/a",
+                &["example.org", service, "'~me/a'"],
+            ),
+            (
+                "ssh://git@example.org:2222/a",
+                &["-p", "2222", "git@example.org", service, "'/a'"],
+            ),
+        ] {
+            assert_eq!(arguments(url)?, expected, "{url}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn url_cannot_pass_options_to_ssh() {
+        for url in [
+            "ssh://-oProxyCommand=date/a",
+            "ssh://-oProxyCommand=date@example.org/a",
+            "example.org:-a",
+            "-oProxyCommand=date:a",
+        ] {
+            assert!(arguments(url).is_err(), "{url}");
+        }
+    }
 }

@@ -8,9 +8,9 @@ use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::wait::await_condition;
 use kube::{Api, Config, ResourceExt};
+use pathline_client::api::{Made, ObjectLineage, RevisionState, WaitResult};
 use pathline_engine::{Connection, Engine, Options, crds};
-use pathline_ledger::Scope;
-use pathline_server::api::{Made, ObjectLineage, RevisionState, Waited};
+use pathline_ledger::Permissions;
 use pathline_server::app;
 use pathline_testkit::kube::{Binaries, Crash, Kubelets, RealCluster};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::world::World;
 
-/// Doors to a real cluster with an engine, which runs something for workloads.
+/// AppState to a real cluster with an engine, which runs something for workloads.
 struct Scene {
     cluster: RealCluster,
     world: World,
@@ -42,7 +42,7 @@ impl Scene {
         .await
     }
 
-    async fn wait(&self, name: &str, image: &str) -> Result<Waited> {
+    async fn wait(&self, name: &str, image: &str) -> Result<WaitResult> {
         let query = format!("for=param:image%3D{image}&live=true&timeout=180");
         let request = Request::get(format!("/workloads/default/{name}/wait?{query}"));
         let answer = self.world.send(request, Some(&self.token), Body::empty());
@@ -150,9 +150,9 @@ async fn pod_stays_what_it_is_while_the_one_that_should_replace_it_crashes() -> 
     .await?;
 
     let mut world = World::without_cluster().await;
-    world.doors = world.doors.with_cluster(cluster.client().await?);
-    world.router = app(world.doors.clone());
-    let token = world.token("reader", Scope::Read).await;
+    world.state = world.state.with_cluster(cluster.client().await?);
+    world.router = app(world.state.clone());
+    let token = world.token("reader", Permissions::READ).await;
     let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig())?;
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     let stop = CancellationToken::new();
@@ -193,7 +193,7 @@ impl Scene {
         let [old, new] = &["1", "2"].map(|it| format!("{name}:{it}"));
         self.run(name, old).await?;
         let waited = self.wait(name, old).await?;
-        assert!(waited.never.is_none(), "{name}: {waited:?}");
+        assert!(waited.impossible.is_none(), "{name}: {waited:?}");
         let pod = self.pods(old).await?.pop().context("a pod")?;
         let found = self.explain(&pod).await?;
         assert_eq!(found.revision, RevisionState::Current, "{found:?}");
@@ -201,8 +201,15 @@ impl Scene {
         assert_eq!(kinds, above);
 
         self.run(name, new).await?;
-        let never = self.wait(name, new).await?.never.context("it crashes")?;
-        assert!(never.message.contains("there is no config"), "{never:?}");
+        let impossible = self
+            .wait(name, new)
+            .await?
+            .impossible
+            .context("it crashes")?;
+        assert!(
+            impossible.message.contains("there is no config"),
+            "{impossible:?}"
+        );
         let pod = self.pods(old).await?.pop().context("an old pod")?;
         let found = self.explain(&pod).await?;
         assert_eq!(found.revision, RevisionState::Older, "{found:?}");

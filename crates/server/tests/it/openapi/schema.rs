@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What only explains, or is too fine for an example to get wrong.
+/// Keywords that only explain, or are too fine for an example to get wrong.
 const SAYS_NOTHING: [&str; 8] = [
     "description",
     "format",

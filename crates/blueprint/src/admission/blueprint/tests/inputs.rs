@@ -1,4 +1,4 @@
-//! What flows between resources.
+//! Tests of what flows between resources.
 
 use super::*;
 

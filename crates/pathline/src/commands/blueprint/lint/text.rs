@@ -8,7 +8,7 @@ use pathline_blueprint::lint::CATALOGUE;
 use super::{LintReport, Located};
 
 /// More text than this is not shown: objects that programs wrote are often one line.
-const EXCERPT_MAX: usize = 400;
+const MAX_EXCERPT: usize = 400;
 
 /// Writes every finding with the line it is about, and a summary.
 pub(super) fn write(report: &LintReport, out: &mut dyn Write) -> io::Result<()> {
@@ -41,24 +41,25 @@ fn count(number: usize, noun: &str) -> String {
     }
 }
 
-fn render(renderer: &Renderer, finding: &Located, text: &str) -> String {
-    let level = if finding.is_error() {
+fn render(renderer: &Renderer, located: &Located, text: &str) -> String {
+    let finding = &located.finding;
+    let level = if located.is_error() {
         Level::ERROR
     } else {
         Level::WARNING
     };
     let title = level.primary_title(&finding.message).id(finding.code);
     // Only the lines meant are handed over: files may be large, and findings many.
-    let start = text[..finding.place.start]
+    let start = text[..located.place.start]
         .rfind('\n')
         .map_or(0, |newline| newline + 1);
-    let rest = &text[finding.place.end..];
-    let end = finding.place.end + rest.find('\n').unwrap_or(rest.len());
-    let group = if end - start > EXCERPT_MAX {
+    let rest = &text[located.place.end..];
+    let end = located.place.end + rest.find('\n').unwrap_or(rest.len());
+    let group = if end - start > MAX_EXCERPT {
         let origin = Origin::path(&finding.file);
         title.element(origin.line(finding.line).char_column(finding.column))
     } else {
-        let place = finding.place.start - start..finding.place.end - start;
+        let place = located.place.start - start..located.place.end - start;
         title.element(
             Snippet::source(&text[start..end])
                 .path(&finding.file)

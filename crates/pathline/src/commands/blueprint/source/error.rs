@@ -1,14 +1,14 @@
-//! Why a file does not give what is needed, and what to do about it.
+//! Errors of files, and what to do about them.
 
 use std::io;
 
-use pathline_blueprint::document;
-use pathline_blueprint::graph::Fault;
+use pathline_blueprint::selection::Fault;
+use pathline_document::ReadError;
 
-use super::BYTES_MAX;
-use crate::report::{Exit, Hint};
+use super::MAX_BYTES;
+use crate::terminal::report::{Exit, Hint};
 
-/// Why the answer cannot be known.
+/// An error because of which the answer cannot be known.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("cannot read {name}")]
@@ -17,14 +17,14 @@ pub(crate) enum Unreadable {
         #[source]
         source: io::Error,
     },
-    #[error("{name} is larger than {} MB", BYTES_MAX >> 20)]
+    #[error("{name} is larger than {} MB", MAX_BYTES >> 20)]
     TooLarge { name: String },
     #[error("{name} is not UTF-8")]
     NotText { name: String },
     #[error("{name}:{}:{}: {}", source.position.line, source.position.column, source.kind)]
     Syntax {
         name: String,
-        source: Box<document::ReadError>,
+        source: Box<ReadError>,
     },
     #[error("{place}: {message}")]
     Object { place: String, message: String },
@@ -37,7 +37,7 @@ pub(crate) enum Unreadable {
     },
 }
 
-/// Why a file does not hold what was asked for.
+/// An error in a file, which does not hold what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Missing {
     #[error("{name} holds no blueprint, but {found}")]
@@ -60,7 +60,7 @@ pub(crate) enum Missing {
     SeveralOwners { name: String, names: Vec<String> },
 }
 
-/// Why there is no blueprint or no owner.
+/// The reasons that there is no blueprint or no owner.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]

@@ -1,12 +1,12 @@
-//! What a test expects of one resource.
+//! The expectation of a test about one resource.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use super::super::report::{ResourceReport, State};
+use pathline_blueprint::path::{ResourceReport, State};
 
-/// What is expected; what is not said may be anything.
+/// An expectation; what is not said may be anything.
 #[derive(Debug, PartialEq)]
 pub(super) struct Expectation {
     state: State,

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use pathline_blueprint::blueprint::Blueprint;
-use pathline_blueprint::document::{Document, Lines};
-use pathline_blueprint::field_path::FieldPath;
-use pathline_blueprint::model::API_VERSION;
 use pathline_blueprint::owner::Owner;
+use pathline_document::Lines;
+use pathline_jsonpath::FieldPath;
+use pathline_kinds::carto::API_VERSION;
 use serde_json::{Map, Value};
 
-use super::super::source::{self, Error, SourceFile, Unreadable};
+use super::super::source::{self, Document, Error, SourceFile, Unreadable};
 use super::expectation::Expectation;
 
 /// The tests of one file, all of one blueprint.
@@ -23,12 +23,12 @@ pub(super) struct TestFile {
 /// One owner, and the path it is expected to take.
 pub(super) struct PathTest {
     pub(super) name: String,
-    /// Where the test is in its file.
+    /// The place of the test in its file.
     pub(super) line: usize,
     pub(super) owner: Owner,
     /// Whether the blueprint's own selector matches, if that is tested.
     pub(super) matches: Option<bool>,
-    /// What is expected, by the index of the resource.
+    /// The expectations, by the index of the resource.
     pub(super) path: Vec<(usize, Expectation)>,
 }
 
@@ -107,7 +107,7 @@ impl Reader<'_> {
                     .into());
             }
         };
-        let start = self.document.place(at).start;
+        let start = self.document.span(at).start;
         Ok(PathTest {
             name: name.to_owned(),
             line: Lines::new(&self.file.text).position(start).line,

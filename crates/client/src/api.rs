@@ -1,0 +1,38 @@
+//! The wire types of the REST API: the bodies of all requests and answers.
+//!
+//! Servers write these types and clients read them, so both agree by construction; the schemas of
+//! `/openapi.json` come from them too. Names are in camel case, absent is left out.
+
+mod artifact;
+mod change;
+mod concern;
+mod files;
+mod input;
+mod made;
+mod object;
+mod owner;
+mod path;
+mod problem;
+mod running;
+#[cfg(feature = "openapi")]
+mod schemas;
+mod scope;
+mod token;
+mod wait;
+
+pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
+pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
+pub use self::concern::{Concerned, ConcernedOwner};
+pub use self::files::ServerFile;
+pub use self::input::{Missing, OwnerInput};
+pub use self::made::{Derivation, Made, TemplateVersion};
+pub use self::object::{ObjectLineage, RevisionState};
+pub use self::owner::{NearestBlueprint, Owner, OwnerPage, OwnerRef, OwnerSummary};
+pub use self::path::{ObjectName, PathStep, Ready};
+pub use self::problem::{Problem, ProblemDetail};
+pub use self::running::{ContainerPort, RunningContainer, RunningObject};
+pub use self::scope::{ParseScopeError, Scope};
+pub use self::token::{CreatedToken, NewToken, Token, TokenList};
+pub use self::wait::{
+    AtWork, Impossible, MissingProof, Progress, ReplacedBy, WaitResult, WaitState,
+};

@@ -1,0 +1,64 @@
+//! The events of `/stream`.
+
+use jiff::Timestamp;
+use pathline_lineage::ArtifactId;
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "openapi")]
+use utoipa::ToSchema;
+
+use super::OwnerRef;
+
+/// The data of the event `change`: something new is known of an owner.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct Change {
+    /// The place of the change among all; also the id of the event, to go on from.
+    pub sequence: i64,
+    /// When it was recorded.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
+    pub time: Timestamp,
+    /// The owner whose change it is.
+    pub owner: OwnerRef,
+    /// The artifacts that its resources made; the first of them, where they are very many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<MadeNow>,
+    /// The inputs that arrived; the first of them, where they are very many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrived: Vec<ArrivedNow>,
+    /// Whether the owner is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+/// The data of the event `begin`, with which every stream begins.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct Begin {
+    /// Changes after this one are told.
+    pub sequence: i64,
+}
+
+/// An artifact that a resource made, in short.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct MadeNow {
+    /// The resource of the blueprint.
+    pub resource: String,
+    /// The artifact that it made; absent where the object itself is the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::artifact_id, required = false))]
+    pub artifact: Option<ArtifactId>,
+}
+
+/// An input that arrived, in short.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct ArrivedNow {
+    /// The name of the owner's input.
+    pub input: String,
+    /// Its value.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::artifact_id))]
+    pub artifact: ArtifactId,
+    /// Whether it also runs.
+    pub live: bool,
+}

@@ -1,0 +1,34 @@
+//! The fuzz targets, run over their corpus: a crash that was fixed stays fixed.
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../../fuzz/checks/edit.rs"]
+mod edit;
+#[path = "../../fuzz/checks/read.rs"]
+pub(crate) mod read;
+
+fn replay(target: &str, check: impl Fn(&[u8])) {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/corpus")
+        .join(target);
+    let files = fs::read_dir(&corpus).expect("the corpus is part of the repository");
+    let mut count = 0;
+    for file in files {
+        let path = file.expect("a directory entry").path();
+        eprintln!("{}", path.display());
+        check(&fs::read(path).expect("a file"));
+        count += 1;
+    }
+    assert!(count > 0, "no corpus for {target}");
+}
+
+#[test]
+fn the_edit_corpus_holds() {
+    replay("edit", edit::check);
+}
+
+#[test]
+fn the_read_corpus_holds() {
+    replay("read", read::check);
+}

@@ -1,0 +1,12 @@
+//! A running Pathline: its parts are started in order, connected, and stopped in order.
+//!
+//! [`instance`] runs on the embedded cluster, [`controller`] on a real one.
+
+pub(crate) mod admission;
+pub(crate) mod controller;
+mod identity;
+pub(crate) mod instance;
+mod ledger_home;
+mod private;
+mod tasks;
+pub(crate) mod webhook;

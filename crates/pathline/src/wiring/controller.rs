@@ -1,0 +1,208 @@
+//! Pathline on a real cluster: the same engine and server as [`crate::wiring::instance`], and a webhook instead
+//! of an API server of its own.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::Context;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use pathline_clock::Clock;
+use pathline_engine::{Connection, Election, crds};
+use pathline_server::{Part, Readiness};
+use pathline_workers::Kinds;
+
+use crate::cli::ControllerArgs;
+use crate::terminal::report::{CommandError, Exit};
+use crate::wiring::instance::{app_state, prepare, serve_api, start_engine};
+use crate::wiring::ledger_home::LedgerHome;
+use crate::wiring::tasks::Tasks;
+use crate::wiring::webhook;
+
+/// The Lease by which replicas agree on who acts.
+const LEASE: &str = "pathline";
+
+/// A controller that runs in this process.
+pub(crate) struct Controller {
+    home: LedgerHome,
+    engine: Tasks,
+    servers: Tasks,
+    readiness: Readiness,
+    cluster: String,
+    listen: SocketAddr,
+    webhook: Option<(SocketAddr, webhook::Registration)>,
+}
+
+impl Controller {
+    /// Starts everything; returns when the kinds are there and the webhook is registered.
+    pub(crate) async fn start(args: &ControllerArgs) -> Result<Self, CommandError> {
+        let config = reach(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
+        let data_dir = prepare(&args.data_dir)?;
+        let clock = Clock::system();
+        let home = LedgerHome::open(args.ledger.location()?.as_ref(), &data_dir, &clock).await?;
+        let namespace = args
+            .namespace
+            .clone()
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let cluster = config.cluster_url.to_string();
+        let connection =
+            Connection::to(config).context("cannot use the credentials of the cluster")?;
+        let client = connection.client().clone();
+
+        let listener = pathline_server::listen(args.listen.as_str(), "--listen").await?;
+        let listen = pathline_server::reachable(listener.local_addr()?);
+        let mut servers = Tasks::default();
+        let state = app_state(&home, client.clone(), &servers, clock.clone());
+        let readiness = state.readiness().clone();
+        serve_api(&mut servers, state.clone(), listener);
+        home.announce(listen)?;
+        client
+            .apiserver_version()
+            .await
+            .with_context(|| format!("cannot reach the cluster at {cluster}"))?;
+        readiness.mark_ready(Part::Cluster);
+        have_kinds(&client, args.install_crds).await?;
+        readiness.mark_ready(Part::Crds);
+        let webhook = start_webhook(args, &client, &namespace, &mut servers, &clock).await?;
+        let options = pathline_engine::Options {
+            workers: Some(Kinds::on_a_real_cluster()),
+            // With several replicas only the one that leads acts.
+            election: Some(Election::new(&namespace, LEASE, &identity(&clock))),
+            ytt: args.programs.ytt.clone(),
+            clock,
+            ..pathline_engine::Options::new(&data_dir, home.ledger().clone())
+        };
+        let engine = start_engine(connection, options, &state);
+        Ok(Self {
+            home,
+            engine,
+            servers,
+            readiness,
+            cluster,
+            listen,
+            webhook,
+        })
+    }
+
+    /// Returns the address of the cluster.
+    pub(crate) fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    /// Returns the address of Pathline itself, for programs on this machine.
+    pub(crate) fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// Returns the address the webhook listens on, if there is one.
+    pub(crate) fn webhook(&self) -> Option<SocketAddr> {
+        self.webhook.as_ref().map(|(address, _)| *address)
+    }
+
+    /// Waits until a part ends although nobody asked it to, and says why.
+    pub(crate) async fn broken(&mut self) -> CommandError {
+        let why = tokio::select! {
+            why = self.engine.ended() => why,
+            why = self.servers.ended() => why,
+        };
+        self.readiness.mark_down(Part::Engine);
+        CommandError::from(why)
+    }
+
+    /// Stops in order: first what writes to the cluster, then what the cluster asks, then the ways in,
+    /// then the ledger.
+    pub(crate) async fn stop(self) {
+        self.readiness.mark_down(Part::Engine);
+        self.engine.stop().await;
+        if let Some((_, registration)) = self.webhook {
+            registration.end().await;
+        }
+        self.servers.stop().await;
+        self.home.close().await;
+    }
+}
+
+/// Names this process among all replicas. In pods every process id is 1, but no two start at once.
+fn identity(clock: &Clock) -> String {
+    let started = clock.now().as_nanosecond();
+    format!("pathline-{}-{started}", std::process::id())
+}
+
+/// Finds out which cluster is meant, and how to reach it.
+pub(crate) async fn reach(
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> Result<Config, CommandError> {
+    let hint = "name a kubeconfig with --kubeconfig, or run this in a pod with a service account";
+    let Some(path) = kubeconfig else {
+        let inferred = Config::infer()
+            .await
+            .context("cannot find out which cluster is meant");
+        let unknown = |error| CommandError::from(error).with_exit(Exit::Unknown);
+        return inferred.map_err(|error| unknown(error).with_hint(hint));
+    };
+    let kubeconfig = Kubeconfig::read_from(path)
+        .with_context(|| format!("cannot read the kubeconfig {}", path.display()));
+    let kubeconfig =
+        kubeconfig.map_err(|error| CommandError::from(error).with_exit(Exit::Unknown))?;
+    let options = KubeConfigOptions {
+        context: context.map(str::to_owned),
+        ..KubeConfigOptions::default()
+    };
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .with_context(|| format!("cannot use the kubeconfig {}", path.display()))?;
+    Ok(config)
+}
+
+/// Makes sure that the cluster has the kinds, installing them only if that was asked for.
+async fn have_kinds(client: &Client, install: bool) -> Result<(), CommandError> {
+    let kinds = crds::on_a_real_cluster();
+    if install {
+        crds::install_these(client, &kinds)
+            .await
+            .context("cannot install the kinds of Pathline")?;
+        return Ok(());
+    }
+    let missing = crds::missing(client, &kinds)
+        .await
+        .context("cannot find out which kinds the cluster has")?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the cluster lacks these kinds: {}", missing.join(", "));
+    Err(CommandError::new(message).with_hint(
+        "install them with `pathline crds | kubectl apply --server-side -f -`, or give --install-crds",
+    ))
+}
+
+async fn start_webhook(
+    args: &ControllerArgs,
+    client: &Client,
+    namespace: &str,
+    servers: &mut Tasks,
+    clock: &Clock,
+) -> Result<Option<(SocketAddr, webhook::Registration)>, CommandError> {
+    let Some(target) = &args.webhook else {
+        return Ok(None);
+    };
+    let listener =
+        pathline_server::listen(args.webhook_listen.as_str(), "--webhook-listen").await?;
+    let address = listener.local_addr()?;
+    let target = target.clone().on(address.port());
+    let (serving, registration) = webhook::start(
+        client,
+        namespace,
+        &target,
+        args.admission,
+        listener,
+        servers.shutdown.clone(),
+        clock.clone(),
+    )
+    .await?;
+    servers.run(async move {
+        serving.await;
+        anyhow::Ok(())
+    });
+    Ok(Some((address, registration)))
+}

@@ -1,0 +1,33 @@
+//! When does a change go where?
+//!
+//! A [`tracker`] watches one application: the configuration in its repository, and the image that the
+//! [`label`] of that configuration selects in a registry. When both are ready it forms a [`Release`], which
+//! goes through environments one after the other ([`queue`]), each of which takes releases on its [`timeline`].
+//! Nothing here does I/O or looks at a clock.
+//!
+//! Read on in this order: [`label`], [`tracker`] (the rule), [`queue`], [`timeline`], [`simulate`] (the rules, to be
+//! tried by hand), and `tests/it/model.rs` (the rules, tried against random histories).
+
+pub mod application;
+#[cfg(not(feature = "clauses"))]
+mod clauses;
+#[cfg(feature = "clauses")]
+pub mod clauses;
+pub mod label;
+mod name;
+pub mod poll;
+pub mod queue;
+mod release;
+pub mod request;
+pub mod simulate;
+pub mod timeline;
+mod token;
+pub mod tracker;
+mod version;
+mod vetos;
+
+pub use self::name::{InvalidName, TrackerName};
+pub use self::release::{Cause, Configuration, Image, Release};
+pub use self::token::Token;
+pub use self::version::{Level, Version};
+pub use self::vetos::Vetos;

@@ -1,0 +1,244 @@
+//! Queues: where a release goes, one environment after the other.
+//!
+//! Each environment pulls: at a tick of its timeline it takes the newest release that is queued there. A release is
+//! queued in the first environment when it is formed, and in the next when it is deployed in the one before.
+//! [`Queues`] are those of one tracker. Every change is a [`Transition`], to be stored before anything is done.
+
+mod advance;
+mod entry;
+mod flow;
+mod promotion;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use self::entry::{Entry, EntryState, Transition};
+pub use self::flow::{Environment, Flow, InvalidFlow, READY_TIMEOUT};
+pub use self::promotion::NotPromoted;
+use crate::clauses::{Clause, Clauses};
+use crate::name::TrackerName;
+use crate::release::Release;
+use crate::version::Level;
+use crate::vetos::Vetos;
+
+/// The queues of one tracker: what became of its releases in each environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Queues {
+    tracker: TrackerName,
+    releases: BTreeMap<u64, QueuedRelease>,
+    /// By environment, and then by release.
+    entries: BTreeMap<String, BTreeMap<u64, Entry>>,
+    is_deleted: bool,
+    #[serde(skip)]
+    clauses: Clauses,
+}
+
+/// The part of a release that decides on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct QueuedRelease {
+    tag: String,
+    vetos: Vetos,
+}
+
+/// The end of a deployment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// It is ready.
+    Ready,
+    /// It failed, with the reason.
+    Failed(String),
+}
+
+/// Queries
+impl Queues {
+    /// Returns the queues of a tracker without releases.
+    pub fn new(tracker: TrackerName) -> Self {
+        Self {
+            tracker,
+            releases: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            is_deleted: false,
+            clauses: Clauses::default(),
+        }
+    }
+
+    /// Returns what became of a release in an environment.
+    pub fn entry(&self, environment: &str, release: u64) -> Option<&Entry> {
+        self.entries.get(environment)?.get(&release)
+    }
+
+    /// Returns what became of each release in an environment, the oldest first.
+    pub fn entries(
+        &self,
+        environment: &str,
+    ) -> impl DoubleEndedIterator<Item = (u64, &Entry)> + use<'_> {
+        let entries = self.entries.get(environment).into_iter().flatten();
+        entries.map(|(release, entry)| (*release, entry))
+    }
+
+    /// Returns the newest release that is in a state in an environment.
+    pub fn newest(&self, environment: &str, state: EntryState) -> Option<u64> {
+        let mut newest_first = self.entries(environment).rev();
+        let found = newest_first.find(|(_, entry)| entry.state == state);
+        found.map(|(release, _)| release)
+    }
+
+    #[cfg(feature = "clauses")]
+    pub(crate) fn clauses_mut(&mut self) -> &mut Clauses {
+        &mut self.clauses
+    }
+
+    /// Returns the newest release after one that is queued, deploying or deployed in an environment.
+    fn newer_than(&self, environment: &str, release: u64) -> Option<u64> {
+        let mut newest_first = self.entries(environment).rev();
+        let found = newest_first.find(|(_, entry)| {
+            matches!(
+                entry.state,
+                EntryState::Queued | EntryState::Deploying | EntryState::Deployed
+            )
+        });
+        found
+            .map(|(newer, _)| newer)
+            .filter(|newer| *newer > release)
+    }
+
+    /// Tells whether a release is above the level that an environment accepts by itself.
+    fn is_above(&self, environment: &Environment, release: u64) -> bool {
+        let deployed = self.newest(&environment.name, EntryState::Deployed);
+        let tag_of = |release| self.releases.get(&release).map(|it| it.tag.as_str());
+        let (Some(accepts), Some(from), Some(to)) = (
+            environment.accepts,
+            deployed.and_then(tag_of),
+            tag_of(release),
+        ) else {
+            return false;
+        };
+        Level::between(from, to) > accepts && !self.clauses.is_dropped(Clause::Accepts)
+    }
+}
+
+/// Transitions
+impl Queues {
+    /// Queues a release that was formed, in the first environment; a release that is known already is not queued again.
+    pub fn enter(&mut self, flow: &Flow, release: &Release, at: Timestamp) -> Vec<Transition> {
+        let is_known = self.releases.keys().next_back() >= Some(&release.number);
+        if self.is_deleted || is_known {
+            return Vec::new();
+        }
+        let queued = QueuedRelease {
+            tag: release.image.tag.clone(),
+            vetos: release.configuration.vetos.clone(),
+        };
+        self.releases.insert(release.number, queued);
+        let mut transitions = Vec::new();
+        if let Some(first) = flow.first() {
+            self.enter_position(flow, first, release.number, at, &mut transitions);
+        }
+        transitions
+    }
+
+    /// Lets environments take what is queued there, all at the same instant.
+    pub fn tick(&mut self, flow: &Flow, environments: &[&str], at: Timestamp) -> Vec<Transition> {
+        let mut transitions = Vec::new();
+        // The last ones first: nothing that one of them takes can reach another one at the same instant.
+        let ticking = flow.environments().iter().rev();
+        for environment in ticking.filter(|it| environments.contains(&it.name.as_str())) {
+            self.tick_one(environment, at, &mut transitions);
+        }
+        transitions
+    }
+
+    /// Takes the report about a deployment. One that is repeated, late, or of an earlier attempt changes nothing.
+    pub fn report(
+        &mut self,
+        flow: &Flow,
+        (environment, release): (&str, u64),
+        attempt: u32,
+        report: Report,
+        at: Timestamp,
+    ) -> Vec<Transition> {
+        let mut transitions = Vec::new();
+        let entry = self.entry(environment, release);
+        let is_open = entry.is_some_and(|it| {
+            let is_open = it.state == EntryState::Deploying && it.attempt == attempt;
+            self.clauses.holds(Clause::Settled, is_open)
+        });
+        if !is_open {
+            return transitions;
+        }
+        let (state, message) = match report {
+            Report::Ready => (EntryState::Deployed, None),
+            Report::Failed(message) => (EntryState::Failed, Some(message)),
+        };
+        self.set(environment, release, state, at, &mut transitions);
+        if let Some(entry) = self.entry_mut(environment, release) {
+            entry.message = message;
+        }
+        let goes_on =
+            state == EntryState::Deployed || self.clauses.is_dropped(Clause::DeployedFirst);
+        let goes_on = goes_on && self.clauses.holds(Clause::Deleted, !self.is_deleted);
+        if let Some(position) = flow.position_of(environment).filter(|_| goes_on) {
+            self.go_on(flow, position, release, at, &mut transitions);
+        }
+        transitions
+    }
+
+    /// Fails what has not become ready in time.
+    pub fn expire(&mut self, flow: &Flow, at: Timestamp) -> Vec<Transition> {
+        let mut transitions = Vec::new();
+        for environment in flow.environments() {
+            let deploying = self.entries(&environment.name);
+            let expired: Vec<_> = deploying
+                .filter(|(_, entry)| entry.state == EntryState::Deploying)
+                .filter(|(_, entry)| at.duration_since(entry.since) >= environment.ready_timeout)
+                .map(|(release, entry)| (release, entry.attempt))
+                .collect();
+            for (release, attempt) in expired {
+                let timeout = environment.ready_timeout;
+                let report = Report::Failed(format!("not ready after {timeout:#}"));
+                let name = environment.name.as_str();
+                transitions.extend(self.report(flow, (name, release), attempt, report, at));
+            }
+        }
+        transitions
+    }
+
+    /// Ends the way of everything that waits. A deployment under way ends as it does, and goes no further.
+    pub fn delete(&mut self, at: Timestamp) -> Vec<Transition> {
+        self.is_deleted = true;
+        let mut transitions = Vec::new();
+        for (environment, release) in self.all(|it| it.is_waiting()) {
+            self.set(
+                &environment,
+                release,
+                EntryState::Cancelled,
+                at,
+                &mut transitions,
+            );
+        }
+        transitions
+    }
+
+    /// Forgets releases that are settled everywhere, but for the newest, so many of them, and for what is deployed.
+    pub fn forget_all_but(&mut self, newest: usize) {
+        let kept = self.releases.keys().rev().nth(newest).copied();
+        let kept = kept.unwrap_or_default();
+        let open = self.all(|it| !it.is_terminal());
+        let is_open = |release: &u64| open.iter().any(|(_, it)| it == release);
+        for entries in self.entries.values_mut() {
+            let newest_first = entries.iter().rev();
+            let mut deployed = newest_first.filter(|(_, it)| it.state == EntryState::Deployed);
+            let deployed = deployed.next().map(|(release, _)| *release);
+            entries.retain(|release, _| {
+                *release > kept || is_open(release) || Some(*release) == deployed
+            });
+        }
+        let entries = &self.entries;
+        let is_used = |release: &u64| entries.values().any(|it| it.contains_key(release));
+        self.releases
+            .retain(|release, _| *release > kept || is_used(release));
+    }
+}

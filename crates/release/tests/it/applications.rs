@@ -1,0 +1,412 @@
+//! The application file: both dialects, what is refused and where, and what changes its hash.
+
+use pathline_release::application::{Application, MAX_FILE};
+use pathline_release::{TrackerName, Vetos};
+use pathline_testkit::cases;
+use proptest::prelude::*;
+use serde_json::json;
+
+/// The file of the documentation.
+pub(crate) const SHOP: &str = "\
+shop:
+  group: {repository: {image: {domain: registry.example, owner: shop}}, environment: {}}
+  web:
+    version: '1.x'
+    repository: {image: {name: web}}
+    resource: {min: {cpu: 100, memory: 64Mi}, max: {}}   # thousandths of a core
+    environment: {variable: {LOG: info}, file: {config: {app: {mountPath: /app, data: [{name: a.ini, value: x}]}}, secret: {}}}
+    vetos: {autoDeploy: true, omitFromNamespaces: []}
+    in: {prod: {environment: {variable: {LOG: warn}}}}
+";
+
+pub(crate) fn mk_name(text: &str) -> TrackerName {
+    text.parse().expect("a name")
+}
+
+fn read(text: &str) -> Application {
+    Application::read(text, &mk_name("shop.web")).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Returns why the application `shop.web` of a file is refused.
+fn refused(text: &str) -> String {
+    let read = Application::read(text, &mk_name("shop.web"));
+    read.expect_err(text).to_string()
+}
+
+fn image(text: &str) -> String {
+    read(text).image().to_string()
+}
+
+#[test]
+fn file_of_the_documentation_is_read() {
+    let web = read(SHOP);
+    assert_eq!(web.label().as_str(), "1.x");
+    assert_eq!(web.image().to_string(), "registry.example/shop/web");
+    assert_eq!(web.vetos(), &Vetos::default());
+    let configuration = web.configuration("commit", "blob");
+    assert_eq!(configuration.repository, "registry.example/shop/web");
+    assert_eq!(configuration.config_hash, web.config_hash());
+    assert_eq!(configuration.config_hash.len(), 64);
+}
+
+#[test]
+fn minimal_files_of_both_dialects_are_read_with_their_defaults() {
+    assert_eq!(
+        image("shop: {web: {version: 'v1.8.x'}}"),
+        "docker.io/shop/web"
+    );
+    assert_eq!(
+        image("shop: {web: {imageTag: 'v1.8.x'}}"),
+        "quay.io/shop/web"
+    );
+    let wild = "sotekton:\n  fcis:\n    repository:\n      domain: 742773893669.dkr.ecr.ap-southeast-2.amazonaws.com\n    version: 0.0.0\n";
+    let wild = Application::read(wild, &mk_name("sotekton.fcis")).expect("a real file");
+    let registry = "742773893669.dkr.ecr.ap-southeast-2.amazonaws.com/sotekton/fcis";
+    assert_eq!(
+        (wild.image().to_string().as_str(), wild.label().as_str()),
+        (registry, "0.0.0")
+    );
+    let cyvive = "coreos: {example-app: {imageTag: v1.0, vetos: {containerRepository: quay.io}}}";
+    let cyvive = Application::read(cyvive, &mk_name("coreos.example-app")).expect("a real file");
+    assert_eq!(cyvive.image().to_string(), "quay.io/coreos/example-app");
+}
+
+#[test]
+fn names_of_images_are_made_of_domain_owner_name_and_component() {
+    for (settings, expected) in [
+        ("version: a", "docker.io/shop/web"),
+        ("version: a, component: api", "docker.io/shop/web-api"),
+        (
+            "version: a, repository: {image: {domain: hub.docker.io}}",
+            "docker.io/shop/web",
+        ),
+        (
+            "version: a, repository: {image: {domain: registry-1.docker.io}}",
+            "docker.io/shop/web",
+        ),
+        (
+            "version: a, repository: {image: {domain: 'localhost:5000'}}",
+            "localhost:5000/shop/web",
+        ),
+        (
+            "version: a, repository: {image: {name: Redis, officialImage: true}}",
+            "docker.io/library/redis",
+        ),
+        (
+            "version: a, repository: {image: {owner: ''}}",
+            "docker.io/library/web",
+        ),
+        (
+            "version: a, repository: {image: {domain: r.example, officialImage: true}}",
+            "r.example/web",
+        ),
+        (
+            "version: a, repository: {image: {domain: r.example, owner: a/b__c, name: d.e}}",
+            "r.example/a/b__c/d.e",
+        ),
+        (
+            "version: a, repository: {owner: me, image: {owner: you}}",
+            "docker.io/you/web",
+        ),
+        (
+            "imageTag: a, vetos: {containerOwner: me, containerName: it}",
+            "quay.io/me/it",
+        ),
+        ("imageTag: a, vetos: {name: it}", "quay.io/shop/it"),
+        (
+            "imageTag: a, vetos: {officialImage: redis, containerRepository: hub.docker.io}",
+            "docker.io/library/redis",
+        ),
+    ] {
+        assert_eq!(
+            image(&format!("shop: {{web: {{{settings}}}}}")),
+            expected,
+            "{settings}"
+        );
+    }
+    let group =
+        "shop: {group: {containerOwner: us, containerRepository: gcr.io}, web: {imageTag: a}}";
+    assert_eq!(image(group), "gcr.io/us/web");
+    let upper = Application::read("Shop: {Web: {version: a}}", &mk_name("Shop.Web"));
+    assert_eq!(
+        upper.expect("a file").image().to_string(),
+        "docker.io/shop/web"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_told_with_line_and_column_and_without_the_value() {
+    for (text, expected) in [
+        (
+            "shop:\n  web: {version: 1.10}",
+            "line 2, column 18: quote the version: a number such as 1.10 is read as 1.1",
+        ),
+        (
+            "shop:\n  web: {version: 1}",
+            "line 2, column 18: quote the version: a number such as 1.10 is read as 1.1",
+        ),
+        (
+            "shop:\n  web: {version: true}",
+            "line 2, column 18: a text is expected",
+        ),
+        (
+            "shop:\n  web: {version: ''}",
+            "line 2, column 18: the version is wrong: the version is empty",
+        ),
+        (
+            "shop:\n  web: {version: '>=1,'}",
+            "line 2, column 18: the version is not a range: `` is there where a version is expected",
+        ),
+        ("shop:\n  web: {}", "line 2, column 8: `version` is missing"),
+        ("shop:\n  web:\n", "line 2, column 7: `version` is missing"),
+        (
+            "shop:\n  web: {version: a, imageTag: b}",
+            "line 2, column 31: `imageTag` is an older word for `version`; there is one of them",
+        ),
+        (
+            "shop:\n  api: {version: a}",
+            "line 2, column 3: the group has no application `web`",
+        ),
+        (
+            "store: {web: {version: a}}",
+            "line 1, column 1: the file has no group `shop`",
+        ),
+        ("[]", "line 1, column 1: a map is expected"),
+        ("shop: 1", "line 1, column 7: a map is expected"),
+        ("", "line 1, column 1: one document is expected"),
+        (
+            "shop: {web: {version: a}}\n---\nshop: {web: {version: b}}",
+            "line 1, column 1: one document is expected",
+        ),
+        (
+            "shop: {web: {version: a, version: b}}",
+            "line 1, column 26: the key `version` is there twice",
+        ),
+        (
+            "shop: {web: {version: a, in: {prod: {version: b}}}}",
+            "line 1, column 47: `version` is the same in all environments",
+        ),
+        (
+            "shop: {web: {version: a, environment: {variable: {A: [secret]}}}}",
+            "line 1, column 54: a text is expected",
+        ),
+        (
+            "shop: {web: {version: a, environment: []}}",
+            "line 1, column 39: a map is expected",
+        ),
+        (
+            "shop: {web: {version: a, resource: {min: {cpu: 0.5}}}}",
+            "line 1, column 48: thousandths of a core are expected, such as 100",
+        ),
+        (
+            "shop: {web: {version: a, resource: {max: {memory: 1GB}}}}",
+            "line 1, column 51: an amount of memory is expected, such as 64Mi",
+        ),
+        (
+            "shop: {web: {version: a, vetos: {autoDeploy: 'no'}}}",
+            "line 1, column 46: true or false is expected",
+        ),
+        (
+            "shop: {web: {version: a, vetos: {omitFromNamespaces: prod}}}",
+            "line 1, column 54: a list is expected",
+        ),
+        (
+            "shop: {web: {version: a, repository: {image: {domain: 'a/b'}}}}",
+            "line 1, column 13: the domain of the image is no name of a host",
+        ),
+        (
+            "shop: {web: {version: a, repository: {image: {name: 'a b'}}}}",
+            "line 1, column 13: owner and name of the image make no name that a registry allows",
+        ),
+        (
+            "shop: {web: {version: a, environment: {file: {config: {x: {mountPath: app}}}}}}",
+            "line 1, column 71: an absolute path is expected",
+        ),
+        (
+            "shop: {web: {version: a, environment: {file: {config: {x: {data: [{value: x}]}}}}}}",
+            "line 1, column 67: a file has to have a `name`",
+        ),
+        (
+            "shop: {web: {version: a, environment: {file: {config: {x: {data: [{name: ../x, value: x}]}}}}}}",
+            "line 1, column 74: the name of a file is expected, without a directory",
+        ),
+        (
+            "shop: {web: {version: a, environment: {file: {secret: {x: {data: [{name: a, value: 's-e-c'}]}}}}}}",
+            "line 1, column 84: base64 is expected",
+        ),
+        (
+            "shop: {web: {version: a, environment: {file: {secret: {x: {inheritGroup: true}}}}}}",
+            "line 1, column 13: the group has no secret file of that name to inherit",
+        ),
+    ] {
+        assert_eq!(refused(text), expected, "{text}");
+    }
+    let tab = refused("shop:\n\tweb: {}");
+    assert!(tab.starts_with("line 2, column 2: tabs"), "{tab}");
+}
+
+#[test]
+fn files_that_are_too_large_too_deep_or_bombs_are_refused() {
+    let large = format!("shop: {{web: {{version: a}}}} # {}", "x".repeat(MAX_FILE));
+    assert_eq!(
+        refused(&large),
+        "line 1, column 1: the file is larger than 1048576 bytes"
+    );
+    let deep = format!(
+        "shop: {{web: {{version: a, x: {}{}}}}}",
+        "[".repeat(500),
+        "]".repeat(500)
+    );
+    assert!(refused(&deep).contains("nest deeper"), "{}", refused(&deep));
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..9 {
+        let alias = format!("*a{}, ", level - 1).repeat(10);
+        bomb += &format!("a{level}: &a{level} [{alias}]\n");
+    }
+    assert!(
+        refused(&bomb).contains("more than 100000 values"),
+        "{}",
+        refused(&bomb)
+    );
+}
+
+#[test]
+fn aliases_and_merge_keys_are_read() {
+    let text = "base: &base {repository: {image: {domain: r.example}}}\nshop: {web: {<<: *base, version: &v '1.x', note: *v}}";
+    assert_eq!(image(text), "r.example/shop/web");
+}
+
+#[test]
+fn p03_to_p06_the_hash_changes_with_what_is_said_and_with_nothing_else() {
+    let hash = |text: &str| read(text).config_hash().to_owned();
+    let shop = hash(SHOP);
+    let comments = SHOP.replace(" # thousandths of a core", "") + "\n# the end\n";
+    assert_eq!(hash(&comments), shop, "P04: comments and blanks");
+    let block = SHOP.replace(
+        "    repository: {image: {name: web}}",
+        "    repository:\n      image:\n        'name': \"web\"",
+    );
+    assert_eq!(hash(&block), shop, "P04: another spelling");
+    let version = "    version: '1.x'\n";
+    let order = SHOP.replace(version, "") + version;
+    assert_eq!(hash(&order), shop, "P04: another order");
+    assert_eq!(
+        hash(&SHOP.replace("cpu: 100", "cpu: 0x64")),
+        shop,
+        "P04: the same number"
+    );
+    let neighbour = format!("{SHOP}  api: {{version: latest}}\nother: {{group: {{a: 1}}}}\n");
+    assert_eq!(hash(&neighbour), shop, "P05: another application");
+    let group = SHOP.replace("environment: {}}", "environment: {variable: {A: b}}}");
+    assert_ne!(hash(&group), shop, "P06: the group");
+    for (from, to) in [
+        ("'1.x'", "'1.0.x'"),
+        ("LOG: info", "LOG: debug"),
+        ("LOG: warn", "LOG: error"),
+        ("cpu: 100", "cpu: '100m'"),
+        ("    vetos:", "    unknown: 1\n    vetos:"),
+    ] {
+        assert_ne!(hash(&SHOP.replace(from, to)), shop, "{from} -> {to}");
+    }
+    let texts = [
+        "{version: a, x: '1'}",
+        "{version: a, x: 1}",
+        "{version: a, x: [1]}",
+        "{version: a, x: null}",
+        "{version: a, x: !t 1}",
+    ];
+    let mut hashes: Vec<_> = texts
+        .iter()
+        .map(|it| hash(&format!("shop: {{web: {it}}}")))
+        .collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), texts.len(), "types count");
+}
+
+#[test]
+fn settings_are_merged_from_template_to_group_to_application_to_environment() {
+    let text = "\
+shop:
+  group:
+    environment: {variable: {A: group, B: group, C: group, D: group}, file: {secret: {key: {mountPath: /k, data: [{name: a, value: Zm9v}]}, other: {}}}}
+  web:
+    version: '1.x'
+    unknown: {kept: true}
+    environment: {variable: {B: own, C: own, D: own}, file: {secret: {key: {inheritGroup: true}}}}
+    in:
+      prod: {environment: {variable: {C: type, D: type}}}
+      live: {environment: {variable: {D: name}}}
+      perf: {environment: {variable: {A: perf}}}
+";
+    let template = json!({"environment": {"variable": {"A": "template", "Z": "template"}}});
+    let web = read(text);
+    let effective = web.effective(&template, "live", Some("prod"));
+    let variables = json!({"A": "group", "B": "own", "C": "type", "D": "name", "Z": "template"});
+    assert_eq!(effective["environment"]["variable"], variables);
+    assert_eq!(
+        effective["unknown"]["kept"],
+        json!(true),
+        "unknown keys are kept"
+    );
+    assert_eq!(effective.get("in"), None);
+    let secrets = &effective["environment"]["file"]["secret"];
+    assert_eq!(secrets["key"]["mountPath"], "/k", "asked for");
+    assert_eq!(secrets.get("other"), None, "not asked for");
+    let preprod = web.effective(&json!({}), "preprod", Some("preprod"));
+    assert_eq!(
+        preprod["environment"]["variable"]["A"], "perf",
+        "perf is an older word"
+    );
+    let dev = web.effective(&json!({}), "dev", Some("dev"));
+    assert_eq!(
+        dev["environment"]["variable"],
+        json!({"A": "group", "B": "own", "C": "own", "D": "own"})
+    );
+    assert!(
+        !format!("{web:?}").contains("Zm9v"),
+        "secrets are not shown"
+    );
+}
+
+#[test]
+fn first_dialect_says_the_same_as_the_second() {
+    let first = "shop: {group: {secrets: {key: {mountPath: /k}}}, web: {imageTag: '1.x', environment: {LOG: info}, \
+                 config: {app: {mountPath: /app}}, secrets: {key: {inheritGroup: true}}, \
+                 resources: {min: {cpu: 300m, memory: 1Gi}}, in: {prod: {environment: {LOG: warn}}}}}";
+    let effective = read(first).effective(&json!({}), "prod", None);
+    assert_eq!(
+        effective,
+        json!({
+            "version": "1.x",
+            "environment": {
+                "variable": {"LOG": "warn"},
+                "file": {"config": {"app": {"mountPath": "/app"}}, "secret": {"key": {"mountPath": "/k", "inheritGroup": true}}},
+            },
+            "resource": {"min": {"cpu": 300, "memory": "1Gi"}},
+        })
+    );
+}
+
+#[test]
+fn vetos_of_application_and_group_are_read() {
+    let vetos = |text: &str| read(text).vetos().clone();
+    let own =
+        vetos("shop: {web: {version: a, vetos: {autoDeploy: false, omitFromNamespaces: [prod]}}}");
+    assert!(!own.auto_deploy && own.omits("live", Some("prod")) && !own.omits("dev", None));
+    let group = vetos(
+        "shop: {group: {omitFromNamespaces: [perf], omitFromDeploy: [api]}, web: {version: a}}",
+    );
+    assert!(group.omits("preprod", None) && !group.omits("prod", None));
+    let everywhere = vetos("shop: {group: {omitFromDeploy: [web]}, web: {version: a}}");
+    assert!(everywhere.omits("dev", None));
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "(shop|web|version|group|in|: |\\n|  |'1.x'|\\{|\\}|\\[|\\]|, |&a|\\*a|<<|1|true|!t |- ){0,30}") {
+        let _ = Application::read(&text, &mk_name("shop.web"));
+    }
+}

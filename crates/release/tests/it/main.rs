@@ -1,0 +1,15 @@
+//! The tables of the contract, each row by its id, and the laws of the rules.
+
+mod application_schema;
+mod applications;
+mod fuzz_corpus;
+mod labels;
+mod model;
+mod polling;
+mod queues;
+mod ranges;
+mod requests;
+mod state_machine;
+mod support;
+mod timelines;
+mod trackers;

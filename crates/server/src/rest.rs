@@ -1,0 +1,24 @@
+//! The REST API: routes, extractors, handlers, errors and the OpenAPI document.
+//!
+//! A handler reads its parameters, asks a view ([`crate::views`]) and writes the answer as JSON.
+
+mod answers;
+mod artifacts;
+mod bounds;
+mod concern;
+mod error;
+mod extract;
+mod guard;
+mod health;
+mod metrics;
+mod objects;
+mod openapi;
+mod owner_routes;
+mod owners;
+mod requests;
+mod routes;
+mod stream;
+mod tokens;
+mod wait;
+
+pub use self::routes::app;

@@ -1,0 +1,16 @@
+//! Views: a typed question to the ledger and the cluster, and its typed answer.
+//!
+//! Nothing here knows HTTP; the REST API and whatever else shows answers call the same functions.
+
+pub(crate) mod across;
+pub(crate) mod answers;
+pub(crate) mod artifacts;
+pub(crate) mod changes;
+pub(crate) mod concern;
+pub(crate) mod convert;
+pub(crate) mod names;
+pub(crate) mod objects;
+pub(crate) mod owners;
+pub(crate) mod running;
+pub(crate) mod tokens;
+pub(crate) mod wait;
