@@ -2,15 +2,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 /// Holds a data directory until dropped.
+///
+/// Both the file `lock` and the directory itself are locked: somebody may remove the file.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
+    _directory: File,
 }
 
 /// The directory cannot be held.
@@ -56,18 +60,28 @@ impl Lock {
             .truncate(false)
             .open(data_dir.join("lock"))
             .map_err(failed)?;
+        let held = |file: &mut File, holder: Option<String>| Error::Held {
+            path: data_dir.to_owned(),
+            holder: holder
+                .or_else(|| read_holder(file))
+                .unwrap_or_else(|| "unknown".to_owned()),
+        };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                return Err(Error::Held {
-                    path: data_dir.to_owned(),
-                    holder: holder(&mut file),
-                });
-            }
+            Err(Errno::WOULDBLOCK) => return Err(held(&mut file, None)),
             Err(error) => return Err(failed(error.into())),
         }
+        let directory = File::open(data_dir).map_err(failed)?;
+        // Some file systems have no locks for directories, such as NFS: there the file has to do.
+        let locked = flock(&directory, FlockOperation::NonBlockingLockExclusive);
+        if locked == Err(Errno::WOULDBLOCK) {
+            return Err(held(&mut file, holder_of(&directory)));
+        }
         write_pid(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self {
+            _file: file,
+            _directory: directory,
+        })
     }
 }
 
@@ -77,12 +91,27 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
     writeln!(file, "{}", std::process::id())
 }
 
-fn holder(file: &mut File) -> String {
+/// Returns the process that has written itself down.
+fn read_holder(file: &mut File) -> Option<String> {
     let mut text = String::new();
-    match file.read_to_string(&mut text) {
-        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
-        _ => "unknown".to_owned(),
-    }
+    file.read_to_string(&mut text).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the process that has locked a file, where the system tells.
+fn holder_of(file: &File) -> Option<String> {
+    let suffix = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    // Such as `7: FLOCK  ADVISORY  WRITE 4242 08:01:1234 0 EOF`.
+    let holder = locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [_, "FLOCK", _, _, pid, inode, ..] if inode.ends_with(&suffix) => Some(pid),
+            _ => None,
+        }
+    });
+    holder.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -98,6 +127,17 @@ mod tests {
             refused.contains(&format!("process {}", std::process::id())),
             "{refused}"
         );
+        drop(first);
+        Lock::acquire(directory.path()).expect("the first holder let go");
+    }
+
+    #[test]
+    fn directory_stays_held_when_the_file_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Lock::acquire(directory.path()).unwrap();
+        std::fs::remove_file(directory.path().join("lock")).unwrap();
+        let refused = Lock::acquire(directory.path()).unwrap_err();
+        assert!(matches!(refused, Error::Held { .. }), "{refused}");
         drop(first);
         Lock::acquire(directory.path()).expect("the first holder let go");
     }

@@ -159,21 +159,28 @@ async fn second_signal_stops_it_at_once_although_a_process_does_not_end() {
 #[test]
 fn second_one_on_the_same_directory_is_refused_by_the_name_of_the_first() {
     let (first, _) = start();
+    let lock = first.directory().join(".pathline/lock");
 
-    let second = pathline()
-        .args(UP)
-        .current_dir(first.directory())
-        .output()
-        .unwrap();
+    // Also if somebody takes its lock away.
+    for is_removed in [false, true] {
+        if is_removed {
+            fs::remove_file(&lock).unwrap();
+        }
+        let second = pathline()
+            .args(UP)
+            .current_dir(first.directory())
+            .output()
+            .unwrap();
 
-    assert_eq!(second.status.code(), Some(1));
-    let told = stderr(&second);
-    assert!(
-        told.contains(&format!("in use by process {}", first.pid())),
-        "{told}"
-    );
-    assert!(told.contains("hint: `--data-dir DIR`"), "{told}");
-    assert!(stdout(&second).starts_with("{\"error\":"), "{told}");
+        let told = stderr(&second);
+        assert_eq!(second.status.code(), Some(1), "{told}");
+        assert!(
+            told.contains(&format!("in use by process {}", first.pid())),
+            "{told}"
+        );
+        assert!(told.contains("hint: `--data-dir DIR`"), "{told}");
+        assert!(stdout(&second).starts_with("{\"error\":"), "{told}");
+    }
     first.signal(Signal::TERM);
     assert_eq!(first.wait().code, Some(0), "the first one is undisturbed");
 }
