@@ -91,10 +91,8 @@ async fn hole_3_copy_beside_its_original_ends_takes_and_pushes_nothing() -> Resu
     let is_copy = format!("is a copy of {}/.pathline", directory.display());
     beside.wait_for_stderr(&is_copy);
     let beside_client = client(&ready).await;
-    await_object(&beside_client, PROCESS, "hello", |it| {
-        reason(it) == "PortTaken"
-    })
-    .await;
+    let waits = |it: &Value| reason(it) == "Waiting" && it["status"].to_string().contains("pid ");
+    await_object(&beside_client, PROCESS, "hello", waits).await;
     let still = await_object(&original, PROCESS, "hello", |_| true).await;
     assert_eq!(still["status"]["pid"], before["status"]["pid"]);
 

@@ -130,8 +130,13 @@ impl Supervisor {
             if taken.is_some() {
                 free_since = instant();
             }
-            self.say(taken.as_ref().map_or(verdict.clone(), Taken::verdict))
-                .await;
+            let holder = taken.map(|it| format!("; {}", it.message));
+            let message = format!("{}{}", verdict.message, holder.unwrap_or_default());
+            let waiting = Verdict {
+                message,
+                ..verdict.clone()
+            };
+            self.say(waiting).await;
             let pause = tokio::time::sleep(PORT_PERIOD.min(enough));
             self.stop.run_until_cancelled(pause).await?;
         }

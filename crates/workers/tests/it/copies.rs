@@ -45,7 +45,10 @@ async fn hole_3_process_of_a_copy_waits_until_nobody_else_had_its_port_for_a_whi
     let waiting = house.until::<Process>("web", waits).await;
     assert!(message(&waiting, "Ready").contains("`pathline up --adopt`"));
     let taken = TcpListener::bind(("127.0.0.1", port)).unwrap();
-    let is_taken = |it: &Value| condition(it, "Ready").1 == "PortTaken";
+    let is_taken = |it: &Value| {
+        let waits = condition(it, "Ready") == ("Unknown", "Waiting");
+        waits && message(it, "Ready").contains("is taken by")
+    };
     let process = house.until::<Process>("web", is_taken).await;
     assert_eq!(process["status"]["pid"], Value::Null, "it was not started");
     drop(taken);
