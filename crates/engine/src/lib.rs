@@ -29,6 +29,7 @@ pub use crate::runtime::lease::Election;
 pub use crate::runtime::metrics::Metrics;
 pub use crate::supply::owner::forget_live;
 pub use crate::supply::ytt::Renderer;
+pub use pathline_workers::explain;
 
 /// The name under which Pathline owns the fields it writes.
 pub const FIELD_MANAGER: &str = "pathline";

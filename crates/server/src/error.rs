@@ -2,6 +2,7 @@
 //! people. HTTP comes in with [`crate::rest`].
 
 use pathline_client::api::{Problem, ProblemDetail};
+use pathline_engine::explain;
 use pathline_ledger::{Permission, Permissions};
 
 /// The advice where a part is up and does not answer: `/readyz` does not know of it.
@@ -143,7 +144,7 @@ impl From<pathline_ledger::Error> for ApiError {
             Error::Forgotten { .. } | Error::Ahead { .. } => Self::gone(error.to_string())
                 .with_hint("ask again for what you follow, then begin without Last-Event-ID"),
             other => {
-                tracing::warn!("the ledger does not answer: {}", with_causes(&other));
+                tracing::warn!("the ledger does not answer: {}", explain(&other));
                 Self::unavailable("the ledger does not answer").with_hint(LOGGED)
             }
         }
@@ -159,18 +160,11 @@ impl From<kube::Error> for ApiError {
                 Self::gone(status.message).with_hint("begin again without `continue`")
             }
             other => {
-                tracing::warn!("the cluster does not answer: {}", with_causes(&other));
+                tracing::warn!("the cluster does not answer: {}", explain(&other));
                 Self::unavailable("the cluster does not answer").with_hint(LOGGED)
             }
         }
     }
-}
-
-/// Returns an error with all its causes.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    let causes = causes.map(|cause| format!(": {cause}"));
-    std::iter::once(error.to_string()).chain(causes).collect()
 }
 
 #[cfg(test)]

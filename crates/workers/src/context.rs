@@ -112,7 +112,7 @@ pub(crate) async fn control<K, F>(
                 // The object was deleted between the event and the reconciliation.
                 Ok(_) | Err(ControllerError::ObjectNotFound(_)) => {}
                 Err(error) => {
-                    let why = super::status::explain(&error);
+                    let why = super::explain::explain(&error);
                     tracing::warn!(kind = %K::kind(&()), why, "reconciliation failed; it is tried again");
                 }
             }

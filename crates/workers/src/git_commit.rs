@@ -10,8 +10,9 @@ use pathline_remote::git::{self, Change, Edits, Trailer, Written};
 
 use super::context::{self, Context};
 use super::credentials;
+use super::explain::explain;
 use super::status::{
-    Occasion, READY, Reporter, Verdict, explain, set_condition, set_progressing, set_stalled,
+    Occasion, READY, Reporter, Verdict, set_condition, set_progressing, set_stalled,
 };
 
 /// The time that fetching, committing and pushing may take, with all its repetitions.

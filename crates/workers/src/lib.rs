@@ -15,6 +15,7 @@ mod child;
 mod command;
 mod context;
 mod credentials;
+mod explain;
 mod git_commit;
 mod git_repository;
 mod identity;
@@ -50,6 +51,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use credentials::{Error as CredentialsError, remote};
+pub use explain::{causes, explain};
 pub use identity::Identity;
 pub use keeper::{Keeper, keep};
 pub use orphans::StillRunning;
@@ -257,7 +259,8 @@ async fn serve_git_repositories(context: &Arc<Context>, shutdown: &CancellationT
         return;
     }
     if let Err(error) = git_repository::sweep(context).await {
-        tracing::warn!(%error, "cannot look for artifacts that nobody needs");
+        let error = explain(&error);
+        tracing::warn!(error, "cannot look for artifacts that nobody needs");
     }
     control(context.clone(), shutdown.clone(), git_repository::reconcile).await;
 }

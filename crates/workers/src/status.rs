@@ -1,6 +1,5 @@
 //! Conditions, and writing status.
 
-use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -15,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::explain::explain;
 
 /// The owner of the fields that the workers write.
 pub(crate) const FIELD_MANAGER: &str = "pathline-workers";
@@ -166,20 +167,6 @@ pub(crate) fn is_decided(conditions: &[Condition], type_: &str, generation: Opti
     })
 }
 
-/// An error with all its causes, in one line.
-pub(crate) fn explain(error: &(dyn StdError + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(source) = cause {
-        let more = source.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = source.source();
-    }
-    text
-}
-
 /// Writes the status of one object, and remembers it.
 pub(crate) struct Reporter<K> {
     api: Api<K>,
@@ -260,7 +247,8 @@ where
             .build();
         let written = async {
             while let Err(error) = self.write(status).await {
-                tracing::warn!(%kind, %name, %error, "cannot write status; trying again");
+                let error = explain(&error);
+                tracing::warn!(%kind, %name, error, "cannot write status; trying again");
                 tokio::time::sleep(pauses.next().unwrap_or(LAST_WORDS)).await;
             }
         };

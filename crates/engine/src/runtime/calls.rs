@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pathline_workers::explain;
+
 /// No single request takes this long unless the other side hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -12,8 +14,8 @@ const MISTYPED: &str = "failed to create typed patch object";
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// The cluster answered with an error, or could not be reached.
-    #[error(transparent)]
-    Kube(#[from] kube::Error),
+    #[error("{}", explain(.0))]
+    Kube(kube::Error),
     /// The cluster did not answer.
     #[error("the cluster did not answer within {} s", TIMEOUT.as_secs())]
     TimedOut,
@@ -77,6 +79,12 @@ impl Error {
             Self::Kube(kube::Error::Api(status)) => status.message.clone(),
             other => other.to_string(),
         }
+    }
+}
+
+impl From<kube::Error> for Error {
+    fn from(error: kube::Error) -> Self {
+        Self::Kube(error)
     }
 }
 

@@ -12,6 +12,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
 use parking_lot::Mutex;
 use pathline_kinds::carto::RunnableSelector;
+use pathline_workers::explain;
 use serde_json::Value;
 
 use crate::runtime::calls::{self, call};
@@ -155,8 +156,8 @@ impl Selections {
                     Ok(Event::Apply(object) | Event::Delete(object)) => object,
                     Ok(Event::Init | Event::InitApply(_) | Event::InitDone) => continue,
                     Err(error) => {
-                        let kind = &selection.kind;
-                        tracing::warn!(kind, %error, "a watch failed; it is tried again");
+                        let (kind, error) = (&selection.kind, explain(&error));
+                        tracing::warn!(kind, error, "a watch failed; it is tried again");
                         continue;
                     }
                 };

@@ -9,6 +9,7 @@ use kube::ResourceExt;
 use kube::api::DynamicObject;
 use kube::runtime::watcher;
 use parking_lot::RwLock;
+use pathline_workers::explain;
 use tokio::sync::watch;
 
 use crate::runtime::queue::Key;
@@ -186,8 +187,8 @@ where
     }
 
     fn failed(&self, error: &watcher::Error) {
-        let kind = self.kind;
-        tracing::warn!(kind, %error, "a watch failed; it is tried again");
+        let (kind, error) = (self.kind, explain(error));
+        tracing::warn!(kind, error, "a watch failed; it is tried again");
     }
 }
 

@@ -18,6 +18,7 @@ use kube::{Api, Client};
 use parking_lot::Mutex;
 use pathline_blueprint::runnable::RUNNABLE_NAME_LABEL;
 use pathline_blueprint::stamp::{self, RESOURCE_NAME_LABEL};
+use pathline_workers::explain;
 use serde_json::Value;
 
 use crate::runtime::calls::{self, call};
@@ -262,7 +263,10 @@ pub(crate) async fn watch_kinds(env: Env) {
                 .into_iter()
                 .for_each(|kind| env.queues.wake_all(kind)),
             Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "the watch on kinds failed; it is tried again"),
+            Err(error) => {
+                let error = explain(&error);
+                tracing::warn!(error, "the watch on kinds failed; it is tried again");
+            }
         }
     }
 }

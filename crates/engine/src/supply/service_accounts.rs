@@ -16,6 +16,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use parking_lot::Mutex;
 use pathline_blueprint::service_account::{Account, Holder};
+use pathline_workers::explain;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -194,7 +195,8 @@ async fn watch_names<K>(
             Ok(Event::Delete(object)) => changed(name_of(&object), false),
             Ok(Event::Init | Event::InitDone) => {}
             Err(error) => {
-                tracing::warn!(kind = %K::kind(&()), %error, "a watch failed; it is tried again")
+                let error = explain(&error);
+                tracing::warn!(kind = %K::kind(&()), error, "a watch failed; it is tried again");
             }
         }
     }
@@ -221,7 +223,8 @@ where
             Ok(Event::Delete(object)) => rights.binding(name_of_any(&object), object, false),
             Ok(Event::Init | Event::InitDone) => {}
             Err(error) => {
-                tracing::warn!(kind = %K::kind(&()), %error, "a watch failed; it is tried again")
+                let error = explain(&error);
+                tracing::warn!(kind = %K::kind(&()), error, "a watch failed; it is tried again");
             }
         }
     }

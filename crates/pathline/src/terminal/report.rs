@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use pathline_client::api::{Problem, ProblemDetail};
+use pathline_workers::causes;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -97,7 +98,7 @@ impl CommandError {
         Problem {
             error: ProblemDetail {
                 code: code.unwrap_or_else(|| self.exit.code().to_owned()),
-                message: format!("{:#}", self.error),
+                message: causes(self.error.as_ref()).join(": "),
                 hint: self.hint.clone(),
             },
         }
@@ -120,9 +121,12 @@ impl CommandError {
     }
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{ERROR}error:{ERROR:#} {}", self.error)?;
-        for cause in self.error.chain().skip(1) {
-            writeln!(out, "  caused by: {}", indented(&cause.to_string()))?;
+        let causes = causes(self.error.as_ref());
+        let mut causes = causes.iter();
+        let error = causes.next().map_or("", String::as_str);
+        writeln!(out, "{ERROR}error:{ERROR:#} {error}")?;
+        for cause in causes {
+            writeln!(out, "  caused by: {}", indented(cause))?;
         }
         if let Some(hint) = &self.hint {
             writeln!(out, "\n{HINT}hint:{HINT:#} {hint}")?;

@@ -1,5 +1,6 @@
 //! Parts that run until they are told to stop.
 
+use pathline_workers::explain;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +35,7 @@ impl Tasks {
         while let Some(ended) = self.running.join_next().await {
             match ended {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!("while stopping: {error:#}"),
+                Ok(Err(error)) => tracing::warn!("while stopping: {}", explain(error.as_ref())),
                 Err(panicked) => tracing::error!("while stopping: {panicked}"),
             }
         }

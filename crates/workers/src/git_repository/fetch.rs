@@ -17,9 +17,10 @@ use tokio::time::Instant;
 use super::artifacts;
 use crate::context::{self, Context};
 use crate::credentials;
+use crate::explain::explain;
 use crate::source::archive_url;
 use crate::status::{
-    Occasion, READY, Reporter, Verdict, explain, now, set_condition, set_progressing, set_stalled,
+    Occasion, READY, Reporter, Verdict, now, set_condition, set_progressing, set_stalled,
 };
 
 /// Asks for a fetch now; any change of the value counts.

@@ -14,9 +14,10 @@ use super::readiness::ReadinessWatch;
 use crate::child::{Child, Exit, Launch};
 use crate::command::environment;
 use crate::context::Context;
+use crate::explain::explain;
 use crate::pause::Pause;
 use crate::source::WorkDir;
-use crate::status::{Occasion, READY, Reporter, Verdict, explain, now, set_condition};
+use crate::status::{Occasion, READY, Reporter, Verdict, now, set_condition};
 
 /// The time between two looks at a port that somebody else has.
 const PORT_PERIOD: Duration = Duration::from_secs(1);

@@ -15,10 +15,11 @@ use super::outputs::{self, collect};
 use crate::child::{Child, Exit, Launch, StartError};
 use crate::command::environment;
 use crate::context::Context;
+use crate::explain::explain;
 use crate::pause::Pause;
 use crate::shortage::is_shortage;
 use crate::source::{self, WorkDir};
-use crate::status::{Occasion, Reporter, Verdict, explain, now, set_condition};
+use crate::status::{Occasion, Reporter, Verdict, now, set_condition};
 
 /// The time that a command may take to end after it was asked to.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
