@@ -12,7 +12,7 @@ use crate::auth::Caller;
 use crate::error::ApiError;
 use crate::rest::extract::Query;
 use crate::rest::openapi::example;
-use crate::rest::openapi::responses::{BadRequest, TooManyRequests, Unauthorized};
+use crate::rest::openapi::responses::{BadRequest, NotFound, TooManyRequests, Unauthorized};
 use crate::rest::{answers, wait};
 use crate::views::concern::{ConcernedWait, ObjectVersion};
 
@@ -41,7 +41,7 @@ pub(crate) struct ConcernedQuery {
     params(ConcernedQuery),
     responses(
         (status = 200, description = "Whom they concern", body = Concerned, example = json!(example::concerned())),
-        Unauthorized, BadRequest, TooManyRequests
+        Unauthorized, BadRequest, NotFound, TooManyRequests
     )
 )]
 pub(crate) async fn wait_for(

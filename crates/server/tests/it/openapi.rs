@@ -62,7 +62,7 @@ async fn document_lists_every_route_with_its_scope_parameters_and_answers() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     GET /artifacts (read) ["contains", "limit", "continue"] -> 200 400 401 503
     GET /artifacts/{id} (read) ["id"] -> 200 400 401 404 503
-    GET /concerned (read) ["seen", "timeout"] -> 200 400 401 429 503
+    GET /concerned (read) ["seen", "timeout"] -> 200 400 401 404 429 503
     GET /deliverables (read) ["namespace", "limit", "continue"] -> 200 400 401 410 503
     GET /deliverables/{namespace}/{name} (read) ["namespace", "name"] -> 200 400 401 404 503
     GET /deliverables/{namespace}/{name}/wait (read) ["namespace", "name", "for", "applied", "removed", "generation", "uid", "seen", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 429 503

@@ -4,10 +4,10 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use futures::StreamExt;
 use jiff::Timestamp;
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use pathline_client::api::{WaitResult, WaitState};
-use pathline_kinds::carto::Workload;
+use pathline_kinds::carto::{ClusterTemplate, Workload};
 use pathline_ledger::{Change, Permissions};
 use pathline_lineage::{Artifact, Unstamped};
 use pathline_server::{AppState, app};
@@ -506,15 +506,34 @@ async fn whom_a_template_concerns_is_waited_for_until_it_was_looked_at_with_it()
             "{query}"
         );
     }
+    // Neither there, nor used by anybody.
+    let nothing = concerned("seen=ClusterTemplate/run@2").await;
+    assert_eq!(nothing.status, StatusCode::NOT_FOUND, "{nothing:?}");
+    let error = &nothing.body["error"];
+    assert_eq!(error["code"], "not-found", "{nothing:?}");
+    assert_eq!(error["message"], "there is no ClusterTemplate `run`");
+    let client = scene.world.cluster.as_ref().expect("a cluster").client();
+    let template = json!({
+        "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate",
+        "metadata": {"name": "run"},
+        "spec": {"template": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}},
+    });
+    let template: ClusterTemplate = serde_json::from_value(template).expect("a template");
+    let templates = Api::<ClusterTemplate>::all(client);
+    let created = templates.create(&PostParams::default(), &template).await;
+    created.expect("it is created");
     let nobody = concerned("seen=ClusterTemplate/run@2").await;
     assert_eq!(nobody.body, json!({"state": "holds", "owners": []}));
 
     // It has used the template, and no blueprint lets it do so any more.
-    let run = [("ClusterTemplate/run", 1)];
+    let run = [("ClusterTemplate/run", 1), ("ClusterTemplate/gone", 1)];
     record_used(&scene, &run, &[]).await;
-    let waiting = concerned("seen=ClusterTemplate/run@2&timeout=0").await;
-    assert_eq!(waiting.body["state"], "waiting", "{waiting:?}");
-    assert_eq!(waiting.body["owners"][0]["name"], "web");
+    // Also if it is gone.
+    for name in ["run", "gone"] {
+        let waiting = concerned(&format!("seen=ClusterTemplate/{name}@2&timeout=0")).await;
+        assert_eq!(waiting.body["state"], "waiting", "{waiting:?}");
+        assert_eq!(waiting.body["owners"][0]["name"], "web");
+    }
     let query = "seen=ClusterTemplate/run@2&timeout=600";
     let (answer, ()) = tokio::join!(concerned(query), record_used(&scene, &[], &[]));
     assert_eq!(answer.body["state"], "holds", "{answer:?}");

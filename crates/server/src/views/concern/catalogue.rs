@@ -1,6 +1,6 @@
 //! The blueprints and templates of the cluster, and what owners would use of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Client, ResourceExt};
@@ -23,6 +23,8 @@ const PAGE_SIZE: u32 = 500;
 pub(crate) struct Catalogue {
     blueprints: Vec<(OwnerKind, Listed)>,
     templates: BTreeMap<String, i64>,
+    /// All of them, as `Kind/name`, also those that can't be read.
+    present: BTreeSet<String>,
 }
 
 struct Listed {
@@ -37,9 +39,12 @@ impl Catalogue {
         let mut catalogue = Self {
             blueprints: Vec::new(),
             templates: BTreeMap::new(),
+            present: BTreeSet::new(),
         };
         for kind in OwnerKind::ALL {
             for object in list(client, kind.blueprint_kind()).await? {
+                let key = format!("{}/{}", kind.blueprint_kind(), object.name_any());
+                catalogue.present.insert(key);
                 let listed = read(kind, object).map(|listed| (kind, listed));
                 catalogue.blueprints.extend(listed);
             }
@@ -48,6 +53,7 @@ impl Catalogue {
             for object in list(client, kind.name()).await? {
                 let generation = object.metadata.generation.unwrap_or_default();
                 let key = usage::template_key(kind, &object.name_any());
+                catalogue.present.insert(key.clone());
                 catalogue.templates.insert(key, generation);
             }
         }
@@ -68,6 +74,11 @@ impl Catalogue {
         let missing = named.iter();
         let missing = missing.filter_map(|it| it.missing(&expected, lineage));
         missing.collect()
+    }
+
+    /// Tells whether a blueprint or template is there.
+    pub(super) fn has(&self, named: &ObjectVersion) -> bool {
+        self.present.contains(&named.key)
     }
 
     /// Tells whether one of the named ones concerns an owner.

@@ -26,8 +26,8 @@ pub(crate) struct ConcernedWait {
     /// The newest change of lineage.
     changes: watch::Receiver<i64>,
     named: Vec<ObjectVersion>,
-    /// Everybody whom it concerns, once that is known.
-    owners: Option<Vec<(OwnerKind, ConcernedOwner)>>,
+    /// Everybody whom it concerns.
+    owners: Vec<(OwnerKind, ConcernedOwner)>,
     last: Option<Concerned>,
     _room: OwnedSemaphorePermit,
 }
@@ -41,45 +41,49 @@ impl ConcernedWait {
         let room = state.waiters().clone().try_acquire_owned();
         let room = room.map_err(|_| ApiError::too_many("too many clients wait at once"))?;
         let ledger = state.ledger()?.clone();
-        Ok(Self {
+        let mut wait = Self {
             session: StreamSession::begin(state, caller).await?,
             state: state.clone(),
             changes: ledger.subscribe(Topic::Lineage),
             ledger,
             named,
-            owners: None,
+            owners: Vec::new(),
             last: None,
             _room: room,
-        })
+        };
+        // Before the first answer: a stream can't say any more that it is about nothing.
+        let catalogue = Catalogue::load(wait.state.cluster()?).await?;
+        wait.owners = wait.concerned(&catalogue).await?;
+        Ok(wait)
     }
 
-    /// Looks at those who have not seen it yet; the first time, for whom it concerns.
+    /// Looks at those who have not seen it yet.
     async fn evaluate(&mut self) -> Result<Concerned, ApiError> {
         let catalogue = Catalogue::load(self.state.cluster()?).await?;
-        let mut owners = match self.owners.take() {
-            Some(owners) => owners,
-            None => self.concerned(&catalogue).await?,
-        };
+        let mut owners = self.owners.clone();
         for (kind, owner) in &mut owners {
             if owner.is_pending() {
                 self.evaluate_owner(&catalogue, *kind, owner).await?;
             }
         }
-        let concerned = Concerned::of(owners.iter().map(|(_, owner)| owner.clone()).collect());
-        self.owners = Some(owners);
-        Ok(concerned)
+        self.owners = owners;
+        let owners = self.owners.iter().map(|(_, owner)| owner.clone());
+        Ok(Concerned::of(owners.collect()))
     }
 
-    /// Finds everybody whom it concerns.
+    /// Finds everybody whom it concerns. What is not there, and nobody has used, is about nobody.
     async fn concerned(
         &self,
         catalogue: &Catalogue,
     ) -> Result<Vec<(OwnerKind, ConcernedOwner)>, ApiError> {
         let mut concerned = Vec::new();
+        let mut unknown: Vec<_> = self.named.iter().filter(|it| !catalogue.has(it)).collect();
         for kind in OwnerKind::ALL {
             let api = owners::everywhere(self.state.cluster()?, kind);
             for object in all(&api).await? {
                 let lineage = self.lineage(&object).await?;
+                let used = lineage.as_ref().map(|it| &it.used);
+                unknown.retain(|it| used.is_none_or(|used| !used.contains_key(&it.key)));
                 if catalogue.concerns(kind, &object, &self.named, lineage.as_ref()) {
                     let (namespace, name) = (object.namespace(), object.name_any());
                     let namespace = namespace.unwrap_or_default();
@@ -87,7 +91,10 @@ impl ConcernedWait {
                 }
             }
         }
-        Ok(concerned)
+        match unknown.first() {
+            Some(unknown) => Err(not_there(unknown)),
+            None => Ok(concerned),
+        }
     }
 
     /// Notes how far one is. One that is deleted is no concern any more.
@@ -126,6 +133,12 @@ impl ConcernedWait {
         let uid = object.uid().unwrap_or_default();
         Ok(self.ledger.lineage().get(&uid).await?)
     }
+}
+
+fn not_there(named: &ObjectVersion) -> ApiError {
+    let key = named.key.replacen('/', " `", 1);
+    ApiError::not_found(format!("there is no {key}`"))
+        .with_hint("apply it first, or look at its spelling")
 }
 
 impl Answers for ConcernedWait {
