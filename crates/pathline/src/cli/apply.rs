@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 use pathline_lineage::wait::WaitFor;
 
@@ -25,7 +26,7 @@ pub(crate) struct ApplyObjectsArgs {
     pub(crate) files: Vec<PathBuf>,
 
     /// The namespace of objects that name none [default: that of the kubeconfig]
-    #[arg(short, long, value_name = "NAMESPACE")]
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) namespace: Option<String>,
 
     /// The kubeconfig of the cluster [default: the one of the data directory, else $KUBECONFIG,
@@ -51,7 +52,7 @@ pub(crate) struct ApplyObjectsArgs {
     pub(crate) accept_assumed: bool,
 
     /// With --wait: give up after this time
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = timeout::parse)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = timeout::parse, requires = "wait")]
     pub(crate) timeout: jiff::SignedDuration,
 
     #[command(flatten)]

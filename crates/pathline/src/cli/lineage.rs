@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::{ArtifactName, OutputArgs, ServerArgs, Subject};
@@ -57,7 +58,7 @@ pub(crate) struct AskArgs {
     pub(crate) contains: Option<ArtifactName>,
 
     /// The namespace of the workload, deliverable or other object
-    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) namespace: String,
 
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! Arguments of `pathline wait`.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use jiff::SignedDuration;
 use pathline_lineage::wait::WaitFor;
 
@@ -26,7 +27,7 @@ pub(crate) struct WaitArgs {
     pub(crate) owner: OwnerName,
 
     /// The namespace of the workload or deliverable
-    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) namespace: String,
 
     /// The value it should be made of: source=REV, image=REF, param:NAME=VALUE, field:PATH=VALUE,

@@ -73,8 +73,10 @@ struct Applied {
 
 pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, CommandError> {
     let timeout = wait::timeout(args.timeout)?;
+    wait::check(&args.awaited)?;
     // All is read before anything is applied, so that a mistake in the last file leaves no half.
     let manifests = objects::read(&args.files)?;
+    check_awaited(args, &manifests)?;
     let local = kubeconfig_of(&args.server);
     let kubeconfig = args.kubeconfig.as_deref().or(local.as_deref());
     let start = start_advice(args);
@@ -104,6 +106,25 @@ pub(crate) async fn run(args: &ApplyObjectsArgs) -> Result<Exit, CommandError> {
         print_data(args.output.format, &report, |_| Ok(()))?;
     }
     outcome
+}
+
+/// Refuses `--for` where nothing among the files is made of anything.
+fn check_awaited(args: &ApplyObjectsArgs, manifests: &[Manifest]) -> Result<(), CommandError> {
+    let is_owner = |it: &Manifest| owner_kind(&it.types.api_version, &it.types.kind).is_some();
+    let Some(awaited) = args.awaited.first() else {
+        return Ok(());
+    };
+    if manifests.iter().any(is_owner) {
+        return Ok(());
+    }
+    let message = format!(
+        "`--for {awaited}` is asked of the workloads and deliverables among the files, and there is none"
+    );
+    Err(CommandError::new(message)
+        .with_exit(Exit::Usage)
+        .with_hint(format!(
+            "apply it without `--for`; then `pathline wait workload/NAME --for {awaited}` asks one that is there"
+        )))
 }
 
 /// Applies one after the other, as far as the cluster lets us.

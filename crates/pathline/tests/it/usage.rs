@@ -100,3 +100,70 @@ fn nothing_is_coloured_when_it_does_not_go_to_a_terminal() {
     let output = run(&["up", "--config", "/nowhere"]);
     assert!(!stderr(&output).contains('\u{1b}'), "{:?}", stderr(&output));
 }
+
+/// A ConfigMap, which is made of nothing.
+const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+
+#[test]
+fn arguments_of_apply_that_make_no_sense_are_refused_before_anything_is_applied() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("settings.yaml");
+    std::fs::write(&file, SETTINGS).unwrap();
+    let file = file.to_str().unwrap();
+    for (arguments, says) in [
+        (&[][..], "--file <FILE>"),
+        (&["-f", file, "--timeout", "1m"], "--wait"),
+        (&["-f", file, "--for", "current"], "--wait"),
+        (&["-f", file, "--accept-assumed"], "--wait"),
+        (
+            &[
+                "-f",
+                file,
+                "--wait",
+                "--for",
+                "param:a=1",
+                "--for",
+                "param:a=2",
+            ],
+            "param:a=1",
+        ),
+        (
+            &["-f", file, "--wait", "--for", "source=8f1c2e7"],
+            "`pathline wait workload/NAME --for source=8f1c2e7`",
+        ),
+    ] {
+        let output = run(&[&["apply"], arguments].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(says), "{arguments:?}: {said}");
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn arguments_of_lineage_that_make_no_sense_say_what_to_write() {
+    for (arguments, says) in [
+        (&[][..], "pathline lineage workload/hello"),
+        (&["-o", "text"], "<WHAT>"),
+        (&["hello"], "workload/NAME"),
+        (&["workload/"], "workload/NAME"),
+        (&["--contains", "8f1c2e7"], "source=REV"),
+        (&["--contains", "source=8f1"], "at least 7"),
+        (
+            &["workload/hello", "--contains", "source=8f1c2e7"],
+            "cannot be used with",
+        ),
+        (
+            &["workload/hello", "deliverable/hello"],
+            "deliverable/hello",
+        ),
+        (&["workload/hello", "-n", ""], "--namespace"),
+        (&["simulate"], "<FILE>"),
+    ] {
+        let output = run(&[&["lineage"], arguments].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(says), "{arguments:?}: {said}");
+        assert_eq!(stdout(&output), "");
+    }
+}
