@@ -17,7 +17,9 @@ pub(crate) use self::from_row::from_row;
 pub(crate) use self::session::Session;
 pub(crate) use self::statement::{Rows, Statement, sql, sql_of_parts};
 
+use crate::cluster::Claimed;
 use crate::error::Error;
+use crate::revision::Revisions;
 
 /// The time that a connection may take to be had, and an answer to come, before the database counts
 /// as away. PostgreSQL only: a file answers or fails by itself.
@@ -34,6 +36,8 @@ pub(crate) const CHANNEL: &str = "pathline_ledger";
 pub(crate) struct Database {
     location: Arc<str>,
     pools: Pools,
+    claimed: Claimed,
+    revisions: Revisions,
 }
 
 #[derive(Clone)]
@@ -69,6 +73,16 @@ impl Database {
             Pools::Sqlite { .. } => None,
             Pools::Postgres(pool) => Some(pool),
         }
+    }
+
+    /// Returns for which cluster the ledger is open.
+    pub(crate) fn claimed(&self) -> &Claimed {
+        &self.claimed
+    }
+
+    /// Returns the revisions of the cluster that were seen.
+    pub(crate) fn revisions(&self) -> &Revisions {
+        &self.revisions
     }
 
     /// Returns where the database is, for messages.

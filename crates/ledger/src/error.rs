@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::cluster::ClusterRef;
+
 /// An error of the ledger. Nothing was written then.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
@@ -81,6 +83,18 @@ pub enum Error {
         location: Arc<str>,
         /// The kind of thing that it is.
         what: &'static str,
+    },
+    /// It has the owners of another cluster.
+    #[error(
+        "the ledger {location} belongs to another cluster, {}; two clusters in one ledger would be taken \
+         for one",
+        .cluster.name
+    )]
+    OfAnother {
+        /// The location of the ledger.
+        location: Arc<str>,
+        /// The cluster that it belongs to.
+        cluster: ClusterRef,
     },
     /// It was closed.
     #[error("the ledger is closed")]

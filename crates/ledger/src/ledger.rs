@@ -73,6 +73,7 @@ impl Ledger {
 
     /// Writes what is queued, then closes the ledger for all clones of this handle.
     pub async fn close(&self) {
+        self.flush_revision().await;
         let writer = self.shared.writer.lock().take();
         if let Some(Writer { queue, task }) = writer {
             drop(queue);

@@ -29,6 +29,7 @@
 )]
 
 mod access;
+mod cluster;
 mod database;
 mod error;
 #[cfg(test)]
@@ -38,12 +39,14 @@ mod lineage;
 mod location;
 mod notifier;
 mod page;
+mod revision;
 mod rows;
 mod sealed;
 mod topic;
 mod writer;
 
 pub use self::access::{Access, NotAScope, Permission, Permissions, Token, TokenHash};
+pub use self::cluster::{Claim, ClusterRef};
 pub use self::error::Error;
 pub use self::ledger::Ledger;
 pub use self::lineage::{

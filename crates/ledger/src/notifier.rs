@@ -89,6 +89,11 @@ impl ChangeNotifier {
 
     async fn look(&mut self) -> Result<(), Error> {
         let mut session = self.database.reader().await?;
+        match self.database.check_claim(&mut session).await {
+            // Nobody is notified of what happens to another cluster.
+            Err(Error::OfAnother { .. }) => return Ok(()),
+            checked => checked?,
+        }
         let newest = newest(&mut session, self.notified).await?;
         let of = |topic: Topic| newest.iter().find(|it| it.topic == topic.as_str());
         if of(Topic::Lineage).is_some() {

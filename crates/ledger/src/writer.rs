@@ -99,8 +99,9 @@ async fn commit(database: &Database, mut batch: Vec<Box<dyn Job>>, writable: &wa
 
 async fn write(database: &Database, batch: &mut [Box<dyn Job>]) -> Result<(), Error> {
     let mut session = database.writer().await?;
-    session
+    let revision = session
         .transact(async |session| {
+            database.check_claim(session).await?;
             let mut transaction = Transaction::new(session, database.location());
             let mut groups = Groups::default();
             for job in batch.iter() {
@@ -111,7 +112,11 @@ async fn write(database: &Database, batch: &mut [Box<dyn Job>]) -> Result<(), Er
                 job.execute(&mut groups, &mut transaction).await?;
             }
             groups.flush(&mut transaction).await?;
-            transaction.finish().await
+            let revision = database.revisions().write(transaction.session()).await?;
+            transaction.finish().await?;
+            Ok(revision)
         })
-        .await
+        .await?;
+    database.revisions().committed(revision);
+    Ok(())
 }

@@ -259,7 +259,8 @@ pub(crate) struct UpArgs {
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data_dir: Option<PathBuf>,
 
-    /// Push the GitCommits of a data directory that is a copy of another, from now on
+    /// Push the GitCommits of a data directory that is a copy of another, from now on, and take over a ledger that
+    /// belongs to another cluster, which must not run any more
     #[arg(long)]
     pub(crate) adopt: bool,
 

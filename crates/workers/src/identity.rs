@@ -126,7 +126,8 @@ impl Identity {
         Ok(())
     }
 
-    pub(super) fn id(&self) -> &str {
+    /// Returns the identity, which a copy does not share.
+    pub fn id(&self) -> &str {
         &self.note.id
     }
 

@@ -16,7 +16,13 @@ pub(crate) async fn watch_owners(kind: OwnedKind, env: &Env, owners: &Store<Stor
     let events = watcher(api, watcher::Config::default()).default_backoff();
     let events = events.modify(|object| object.managed_fields_mut().clear());
     let events = events.take_until(env.stop.clone().cancelled_owned());
-    let read = |object| StoredOwner::new(&object);
+    let read = |object: DynamicObject| {
+        let revision = object.resource_version().and_then(|it| it.parse().ok());
+        if let Some(revision) = revision {
+            env.ledger.note_revision(revision);
+        }
+        StoredOwner::new(&object)
+    };
     owners
         .follow(kind.name(), events, read, |key, _, _| {
             env.queues.wake(kind, &key.namespace, &key.name);

@@ -14,6 +14,7 @@ macro_rules! migrator {
             migration!($database, 2, "owner lineage", "0002_owner_lineage"),
             migration!($database, 3, "change by topic", "0003_change_by_topic"),
             migration!($database, 4, "permissions", "0004_permissions"),
+            migration!($database, 5, "cluster", "0005_cluster"),
         ])
     };
 }

@@ -13,8 +13,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 
 use super::{ANSWER_TIMEOUT, Database, Pools, migrations};
+use crate::cluster::Claimed;
 use crate::error::Error;
 use crate::location::Location;
+use crate::revision::Revisions;
 
 /// The time that a writer waits for another process that writes to the same file.
 const BUSY: Duration = Duration::from_secs(10);
@@ -37,6 +39,8 @@ impl Database {
         Ok(Self {
             location: name,
             pools,
+            claimed: Claimed::default(),
+            revisions: Revisions::default(),
         })
     }
 }

@@ -33,6 +33,7 @@ mod story;
 
 mod across_git;
 mod bad_input;
+mod clusters;
 mod containing;
 mod earlier;
 mod following;

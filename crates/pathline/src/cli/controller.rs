@@ -65,6 +65,10 @@ pub(crate) struct ControllerArgs {
     #[command(flatten)]
     pub(crate) ledger: LedgerArgs,
 
+    /// Take over a ledger that belongs to another cluster, as after a move; that one must not run any more
+    #[arg(long)]
+    pub(crate) adopt: bool,
+
     /// Address of Pathline itself; port 0 means any free one
     #[arg(
         long,

@@ -5,22 +5,28 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::Context;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::ApiResource;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{Api, Client, Config, ResourceExt};
 use pathline_clock::Clock;
 use pathline_engine::{Connection, Election, crds};
+use pathline_kinds::carto::Workload;
+use pathline_ledger::ClusterRef;
 use pathline_server::{Part, Readiness};
 use pathline_workers::Kinds;
 
 use crate::cli::ControllerArgs;
 use crate::terminal::report::{CommandError, Exit};
 use crate::wiring::instance::{app_state, prepare, serve_api, start_engine};
-use crate::wiring::ledger_home::LedgerHome;
+use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::tasks::Tasks;
 use crate::wiring::webhook;
 
 /// The Lease by which replicas agree on who acts.
 const LEASE: &str = "pathline";
+/// The namespace whose uid is the identity of a cluster.
+const IDENTITY_NAMESPACE: &str = "kube-system";
 
 /// A controller that runs in this process.
 pub(crate) struct Controller {
@@ -39,7 +45,6 @@ impl Controller {
         let config = reach(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
         let data_dir = prepare(&args.data_dir)?;
         let clock = Clock::system();
-        let home = LedgerHome::open(args.ledger.location()?.as_ref(), &data_dir, &clock).await?;
         let namespace = args
             .namespace
             .clone()
@@ -48,6 +53,24 @@ impl Controller {
         let connection =
             Connection::to(config).context("cannot use the credentials of the cluster")?;
         let client = connection.client().clone();
+        let location = args.ledger.location()?;
+        client
+            .apiserver_version()
+            .await
+            .with_context(|| format!("cannot reach the cluster at {cluster}"))?;
+        let claim = LedgerClaim {
+            cluster: ClusterRef {
+                uid: cluster_uid(&client).await?,
+                name: cluster.clone(),
+            },
+            adopt: args.adopt,
+            is_embedded: false,
+        };
+        let home = LedgerHome::open(location.as_ref(), &data_dir, &claim, &clock).await?;
+        // The kind whose revisions the ledger knows: kinds may be kept in stores that count by themselves.
+        let kind = ApiResource::erase::<Workload>(&());
+        let revision = ledger_home::revision(&client, &kind);
+        home.check_revision(revision, &clock).await?;
 
         let listener = pathline_server::listen(args.listen.as_str(), "--listen").await?;
         let listen = pathline_server::reachable(listener.local_addr()?);
@@ -56,10 +79,6 @@ impl Controller {
         let readiness = state.readiness().clone();
         serve_api(&mut servers, state.clone(), listener);
         home.announce(listen)?;
-        client
-            .apiserver_version()
-            .await
-            .with_context(|| format!("cannot reach the cluster at {cluster}"))?;
         readiness.mark_ready(Part::Cluster);
         have_kinds(&client, args.install_crds).await?;
         readiness.mark_ready(Part::Crds);
@@ -72,7 +91,8 @@ impl Controller {
             clock,
             ..pathline_engine::Options::new(&data_dir, home.ledger().clone())
         };
-        let engine = start_engine(connection, options, &state);
+        let mut engine = start_engine(connection, options, &state);
+        home.guard(&mut engine);
         Ok(Self {
             home,
             engine,
@@ -153,6 +173,26 @@ pub(crate) async fn reach(
         .await
         .with_context(|| format!("cannot use the kubeconfig {}", path.display()))?;
     Ok(config)
+}
+
+/// Returns the identity of a cluster: the uid of its namespace `kube-system`, which is made with it and lives as long.
+async fn cluster_uid(client: &Client) -> Result<String, CommandError> {
+    let namespaces = Api::<Namespace>::all(client.clone());
+    let found = namespaces.get(IDENTITY_NAMESPACE).await;
+    let found = found.with_context(|| {
+        format!(
+            "cannot tell which cluster this is: the namespace `{IDENTITY_NAMESPACE}` cannot be read"
+        )
+    });
+    let found = found.map_err(|error| {
+        CommandError::from(error).with_exit(Exit::Unknown).with_hint(
+            "let this user `get` that namespace, as the manifests in deploy/ do; a cluster that was made just now has \
+             it in a moment",
+        )
+    })?;
+    found.uid().ok_or_else(|| {
+        CommandError::new(format!("the namespace `{IDENTITY_NAMESPACE}` has no uid"))
+    })
 }
 
 /// Makes sure that the cluster has the kinds, installing them only if that was asked for.

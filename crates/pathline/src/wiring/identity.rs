@@ -10,10 +10,17 @@ use pathline_workers::Identity;
 
 use crate::terminal::output::say;
 
+/// The identity of a data directory that was opened.
+pub(crate) struct Established {
+    pub(crate) identity: Identity,
+    /// True if it was a copy, also if it was adopted just now.
+    pub(crate) was_copy: bool,
+}
+
 /// Finds out who the data directory is, writes that down, and says so if it is a copy.
 ///
 /// To be called by whoever holds the directory, and before anything is done with what is in it.
-pub(crate) fn establish(data_dir: &Path, adopt: bool) -> anyhow::Result<Identity> {
+pub(crate) fn establish(data_dir: &Path, adopt: bool) -> anyhow::Result<Established> {
     let mut identity = Identity::read(data_dir).context("cannot tell whether this is a copy")?;
     if identity.is_new_copy() {
         forget_addresses(data_dir).context("cannot remove the addresses of the original")?;
@@ -24,12 +31,20 @@ pub(crate) fn establish(data_dir: &Path, adopt: bool) -> anyhow::Result<Identity
     }
     let written = identity.write_down();
     written.context("cannot write down who the data directory is")?;
-    match original {
-        Some(original) => announce(data_dir, &original, adopt),
-        None if adopt => say("the data directory is no copy: there is nothing to adopt"),
-        None => {}
+    if let Some(original) = &original {
+        announce(data_dir, original, adopt);
     }
-    Ok(identity)
+    Ok(Established {
+        identity,
+        was_copy: original.is_some(),
+    })
+}
+
+/// Says that `--adopt` was for nothing.
+pub(crate) fn announce_nothing_to_adopt() {
+    say(
+        "the data directory is no copy, and no other cluster has its ledger: there is nothing to adopt",
+    );
 }
 
 fn announce(data_dir: &Path, original: &str, adopted: bool) {

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
+use kube::api::ApiResource;
 use pathline_clock::Clock;
 use pathline_cluster::Cluster;
 use pathline_engine::{Connection, Engine};
-use pathline_ledger::Location;
+use pathline_ledger::{ClusterRef, Location};
 use pathline_server::{AppState, Part};
 use pathline_workers::{Keeper, Kinds};
 use tokio::net::TcpListener;
@@ -19,8 +21,8 @@ use tokio::sync::watch;
 use crate::cli::Address;
 use crate::terminal::report::CommandError;
 use crate::wiring::admission::{Mode, Rules};
-use crate::wiring::identity;
-use crate::wiring::ledger_home::LedgerHome;
+use crate::wiring::identity::{self, Established};
+use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::private;
 use crate::wiring::tasks::Tasks;
 
@@ -28,7 +30,7 @@ use crate::wiring::tasks::Tasks;
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) data_dir: PathBuf,
-    /// True if a copy of a data directory is adopted, with `--adopt`.
+    /// True if a copy of a data directory, or a ledger of another cluster, is adopted, with `--adopt`.
     pub(crate) adopt: bool,
     pub(crate) listen: Address,
     pub(crate) kube_listen: Address,
@@ -70,8 +72,23 @@ impl Instance {
             ..pathline_cluster::Options::new(&data_dir)
         })
         .await?;
-        let identity = identity::establish(&data_dir, options.adopt)?;
-        let home = LedgerHome::open(options.ledger.as_ref(), &data_dir, &clock).await?;
+        let Established { identity, was_copy } = identity::establish(&data_dir, options.adopt)?;
+        let claim = LedgerClaim {
+            cluster: ClusterRef {
+                uid: identity.id().to_owned(),
+                name: data_dir.display().to_string(),
+            },
+            adopt: options.adopt,
+            is_embedded: true,
+        };
+        let home = LedgerHome::open(options.ledger.as_ref(), &data_dir, &claim, &clock).await?;
+        // All kinds of the embedded cluster share one count of revisions, and this one is always there.
+        let (client, kind) = (cluster.client(), ApiResource::erase::<Namespace>(&()));
+        let revision = ledger_home::revision(&client, &kind);
+        home.check_revision(revision, &clock).await?;
+        if options.adopt && !was_copy && home.taken_over_from().is_none() {
+            identity::announce_nothing_to_adopt();
+        }
         let listener = pathline_server::listen(options.listen.as_str(), "--listen").await?;
         let kube_listener =
             pathline_server::listen(options.kube_listen.as_str(), "--kube-listen").await?;
@@ -113,7 +130,8 @@ impl Instance {
         };
         let prepared = engine_options.prepared.subscribe();
         readiness.follow(Part::Engine, prepared.clone());
-        let engine = start_engine(connection, engine_options, &state);
+        let mut engine = start_engine(connection, engine_options, &state);
+        home.guard(&mut engine);
 
         Ok(Self {
             cluster,

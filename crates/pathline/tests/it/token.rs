@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::program::{Running, pathline, stderr, stdout};
-use crate::up;
+use crate::{shared_ledger, up};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -202,10 +202,14 @@ fn two_that_share_a_ledger_share_the_tokens_in_it() {
     let Some(server) = pathline_testkit::postgres::Server::shared("tokens in PostgreSQL") else {
         return;
     };
+    let (_up, cluster) = up::start();
     let url = server.database();
+    // Two replicas, for a ledger is of one cluster.
     let start = || {
-        let mut running = Running::start(&[&up::UP[..], &["--ledger", &url]].concat());
-        let ready = running.json();
+        let arguments = shared_ledger::controller(&cluster, &url).expect("a cluster");
+        let mut running = Running::start(&arguments);
+        assert_eq!(running.json()["ready"], true);
+        let ready = json!({ "dataDir": running.directory().join(".pathline") });
         (running, ready)
     };
     let (_one, first) = start();

@@ -98,10 +98,11 @@ impl OwnerRecorder {
             ledger.lineage().gone(&before, self.clock.now()).await?;
         }
         let lineage = ledger.lineage().get(uid).await?;
-        Ok(lineage.unwrap_or_else(|| OwnerLineage {
+        // One that was forgotten, since the cluster was restored, has no uid either.
+        Ok(OwnerLineage {
             uid: uid.clone(),
-            ..OwnerLineage::default()
-        }))
+            ..lineage.unwrap_or_default()
+        })
     }
 
     /// Records that the owner is gone, after what it did last.
