@@ -108,6 +108,15 @@ impl Judgement {
     }
 }
 
+/// Tells whether somebody else than those who made the applies made the generation of a snapshot, as far as can be known.
+pub(crate) fn is_foreign(records: &[Record], snapshot: &Snapshot) -> bool {
+    let of_object = records.iter().filter(|it| it.uid == snapshot.uid);
+    let mut generations = of_object.map(|it| it.generation).peekable();
+    generations.peek().is_some()
+        && snapshot.generation.is_some()
+        && generations.all(|it| it.is_some() && it != snapshot.generation)
+}
+
 /// Judges snapshots of one resource's objects.
 #[derive(Clone, Copy)]
 pub(crate) struct Judge<'a> {
@@ -197,10 +206,7 @@ impl<'a> Judge<'a> {
 
     /// Tells whether somebody else made this generation, as far as can be known.
     pub(crate) fn is_foreign(self, snapshot: &Snapshot) -> bool {
-        let mut of_object = self.of_object(snapshot).peekable();
-        of_object.peek().is_some()
-            && snapshot.generation.is_some()
-            && of_object.all(|it| it.generation.is_some() && it.generation != snapshot.generation)
+        is_foreign(self.records, snapshot)
     }
 
     /// Returns the last apply, if somebody else made this generation without touching our fields.

@@ -16,7 +16,7 @@ impl State {
     /// rule says is used.
     pub(crate) fn in_metadata_only(&self, origin: &Origin, target: &Resource) -> Option<Origin> {
         let history = self.history_of(&target.name)?;
-        let record = history.record_of_current()?;
+        let record = history.record_of_running()?;
         let reached = self.chain().reached_by(origin);
         let is_on_way = |input: &&Origin| match input {
             _ if *input == origin => true,

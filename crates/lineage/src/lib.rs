@@ -39,6 +39,7 @@ pub mod simulate;
 mod snapshot;
 mod stamp;
 mod state;
+mod touched;
 mod tracing;
 pub mod used;
 pub mod wait;

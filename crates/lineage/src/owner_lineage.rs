@@ -251,6 +251,7 @@ impl OwnerLineage {
                 Some(Stage::Done) if self.state.in_metadata_only(origin, target).is_some() => {
                     Some(Live::Unknown)
                 }
+                Some(Stage::Done) if self.state.is_touched(target) => Some(Live::False),
                 Some(Stage::Done) => Some(Live::True),
                 Some(Stage::Progressing { .. } | Stage::Failed { .. }) => Some(Live::False),
             });

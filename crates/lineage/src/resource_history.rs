@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, ArtifactId};
 use crate::derivation::Derivation;
+use crate::evidence::is_foreign;
 use crate::origin::Origin;
 use crate::passed_over::PassedOver;
 use crate::snapshot::Snapshot;
@@ -106,9 +107,26 @@ impl ResourceHistory {
         })
     }
 
+    /// Returns the apply behind the generation that the object was seen with last: what runs was started for that one. It
+    /// may be another one than that of what is made now, which can have been shown by an earlier generation already.
+    pub(crate) fn record_of_running(&self) -> Option<&Record> {
+        let current = self.current.as_ref()?;
+        let seen = self.last.as_ref().filter(|it| it.uid == current.uid);
+        let is_of = |seen: &Snapshot| {
+            let mut records = self.records.iter();
+            records.find(|it| it.is_of(&seen.uid, seen.generation))
+        };
+        seen.and_then(is_of).or_else(|| self.record_of_current())
+    }
+
     /// Returns the last snapshot.
     pub(crate) fn last_seen(&self) -> Option<&Snapshot> {
         self.last.as_ref()
+    }
+
+    /// Tells whether somebody else made the generation of a snapshot, as far as can be known.
+    pub(crate) fn is_foreign(&self, snapshot: &Snapshot) -> bool {
+        is_foreign(&self.records, snapshot)
     }
 
     /// Returns the last snapshot, if it was seen since the last apply.

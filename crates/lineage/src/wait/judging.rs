@@ -229,6 +229,14 @@ impl<'a> Judging<'a> {
             let runs = self.lineage.stage(&it.name) == Some(&Stage::Done);
             asked && runs
         });
+        let touched: Vec<_> = running
+            .clone()
+            .filter(|it| state.is_touched(it))
+            .map(|it| telling::touched(&it.name))
+            .collect();
+        if !touched.is_empty() {
+            return Verdict::Waiting(vec![progress(touched)]);
+        }
         let late: Vec<_> = running
             .filter_map(|it| Some((it.name.as_str(), state.in_metadata_only(&value.origin, it)?)))
             .collect();

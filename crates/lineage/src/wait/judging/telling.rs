@@ -33,6 +33,13 @@ pub(super) fn in_metadata(target: &str, input: &Origin) -> String {
     format!("what `{target}` runs was started before its metadata was given {input}")
 }
 
+/// Says that somebody else has changed what runs.
+pub(super) fn touched(target: &str) -> String {
+    format!(
+        "somebody else has changed the object of `{target}`, and not all that was applied is in it any more"
+    )
+}
+
 /// Says what should follow what a target made.
 pub(super) fn no_follower(target: &str, stage: Option<&Stage>) -> Option<String> {
     match stage {
