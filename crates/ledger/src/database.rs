@@ -28,6 +28,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Moves the write-ahead log of SQLite to the file, unless others read for longer than a second.
 const MOVE_LOG: &str = "pragma busy_timeout = 1000; pragma wal_checkpoint(truncate)";
 
+/// Moves the log as [`MOVE_LOG`] does, and then waits for others as before.
+const EMPTY_LOG: &str = "pragma busy_timeout = 1000; pragma wal_checkpoint(truncate); \
+     pragma busy_timeout = 10000";
+
 /// The channel that the listeners of PostgreSQL listen to.
 pub(crate) const CHANNEL: &str = "pathline_ledger";
 
@@ -88,6 +92,17 @@ impl Database {
     /// Returns where the database is, for messages.
     pub(crate) fn location(&self) -> &Arc<str> {
         &self.location
+    }
+
+    /// Empties the write-ahead log of SQLite, so that what was erased is in no file any more. While others read what was
+    /// there before, it stays until it is emptied the next time.
+    pub(crate) async fn empty_log(&self) {
+        let Pools::Sqlite { writer, .. } = &self.pools else {
+            return;
+        };
+        if let Err(error) = sqlx::raw_sql(EMPTY_LOG).execute(writer).await {
+            tracing::warn!(%error, "cannot empty the log of the ledger; it is emptied later");
+        }
     }
 
     /// Closes all connections once they are given back.

@@ -124,6 +124,29 @@ pub enum Error {
         /// The most that can be told.
         most: i64,
     },
+    /// There is no key to seal a secret with, or to open one.
+    #[error(
+        "the ledger {location} has no key to seal secrets with; give it one, and keep that safe"
+    )]
+    NoSealKey {
+        /// The location of the ledger.
+        location: Arc<str>,
+    },
+    /// Secrets are sealed with another key than this one.
+    #[error(
+        "the secrets in the ledger {location} are sealed with another key; give it the key that it was used with \
+         before, or the new one if it was rotated"
+    )]
+    WrongSealKey {
+        /// The location of the ledger.
+        location: Arc<str>,
+    },
+    /// The system has no random numbers to give. A later call may succeed.
+    #[error("the system has no random numbers to give")]
+    NoRandomness,
+    /// Several releases have an id that begins so.
+    #[error("several releases have an id that begins with `{0}`; give more of its digits")]
+    AmbiguousId(String),
     /// The text is no cursor that a page ended with.
     #[error("`{0}` is no cursor; take the one that came with the page before, or none")]
     BadCursor(String),

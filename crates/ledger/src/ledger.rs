@@ -14,13 +14,18 @@ use crate::error::Error;
 use crate::lineage::Lineage;
 use crate::location::Location;
 use crate::notifier::{ChangeNotifier, Subscribers};
+use crate::releases::Releases;
+use crate::sealed::SealKey;
+use crate::sealing::{self, Sealing};
 use crate::topic::Topic;
+use crate::trackers::Trackers;
 use crate::writer::{self, Job, Write};
 
 /// The ledger. A cheap handle: clones share connections and the queue of what is to be written.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
+    sealing: Sealing,
 }
 
 struct Shared {
@@ -60,6 +65,7 @@ impl Ledger {
             writable.clone(),
         ));
         Ok(Self {
+            sealing: Sealing::new(database.location()),
             shared: Arc::new(Shared {
                 database,
                 writer: Mutex::new(Some(Writer { queue, task })),
@@ -69,6 +75,26 @@ impl Ledger {
                 tasks,
             }),
         })
+    }
+
+    /// Returns a handle that seals secrets and opens them, as its clones do; without it the ledger refuses to hold any.
+    ///
+    /// # Errors
+    /// [`Error::WrongSealKey`] if what is in the ledger is sealed with another key.
+    pub async fn with_seal_key(mut self, key: SealKey) -> Result<Self, Error> {
+        sealing::adopt(&self, &key).await?;
+        self.sealing = self.sealing.with(key);
+        Ok(self)
+    }
+
+    /// Seals everything with another key, all of it or nothing; returns how many secrets there are. Handles that have
+    /// the old key, of this process and of others, refuse to work with secrets from then on. A call whose answer was
+    /// lost may be repeated.
+    ///
+    /// # Errors
+    /// [`Error::WrongSealKey`] if something is sealed with neither of the keys.
+    pub async fn reseal(&self, old: &SealKey, new: &SealKey) -> Result<u64, Error> {
+        sealing::reseal(self, old, new).await
     }
 
     /// Writes what is queued, then closes the ledger for all clones of this handle.
@@ -89,6 +115,10 @@ impl Ledger {
     pub(crate) fn database(&self) -> &Database {
         &self.shared.database
     }
+
+    pub(crate) fn sealing(&self) -> &Sealing {
+        &self.sealing
+    }
 }
 
 /// Topics
@@ -101,6 +131,16 @@ impl Ledger {
     /// Returns the tokens of the REST API.
     pub fn access(&self) -> Access<'_> {
         Access::new(self)
+    }
+
+    /// Returns the trackers.
+    pub fn trackers(&self) -> Trackers<'_> {
+        Trackers::new(self)
+    }
+
+    /// Returns the releases that trackers formed.
+    pub fn releases(&self) -> Releases<'_> {
+        Releases::new(self)
     }
 
     /// Subscribes to a topic: the receiver has the sequence of its newest change, whichever process

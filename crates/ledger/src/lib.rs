@@ -2,7 +2,8 @@
 //!
 //! It is kept by topic. [`Ledger::lineage`] takes everything new about one owner, makes it durable
 //! in one transaction, and answers questions about it; history outlives the objects and their
-//! owners. [`Ledger::access`] has the tokens. Whoever waits subscribes to the ledger
+//! owners. [`Ledger::trackers`] and [`Ledger::releases`] have what is released, and why.
+//! [`Ledger::access`] has the tokens. Whoever waits subscribes to the ledger
 //! ([`Ledger::subscribe`], [`Lineage::follow`]), not to the one who records, so that any process
 //! which shares the database can answer.
 //!
@@ -29,6 +30,7 @@
 )]
 
 mod access;
+mod changes;
 mod cluster;
 mod database;
 mod error;
@@ -39,10 +41,13 @@ mod lineage;
 mod location;
 mod notifier;
 mod page;
+pub mod releases;
 mod revision;
 mod rows;
 mod sealed;
+mod sealing;
 mod topic;
+pub mod trackers;
 mod writer;
 
 pub use self::access::{Access, NotAScope, Permission, Permissions, Token, TokenHash};

@@ -54,12 +54,17 @@ impl Page {
 
 impl<T> Paged<T> {
     /// Cuts rows to a page; `number` is what a page may go on after.
-    pub(crate) fn new(page: &Page, mut rows: Vec<T>, number: impl Fn(&T) -> i64) -> Self {
+    pub(crate) fn new(page: &Page, rows: Vec<T>, number: impl Fn(&T) -> i64) -> Self {
+        Self::by_text(page, rows, |row| number(row).to_string())
+    }
+
+    /// Cuts rows to a page; `text` is what a page may go on after.
+    pub(crate) fn by_text(page: &Page, mut rows: Vec<T>, text: impl Fn(&T) -> String) -> Self {
         let wanted = usize::try_from(page.rows() - 1).expect("a page is short");
         let more = rows.len() > wanted;
         rows.truncate(wanted);
         let last = rows.last().filter(|_| more);
-        let next = last.map(|row| number(row).to_string());
+        let next = last.map(text);
         Self { items: rows, next }
     }
 

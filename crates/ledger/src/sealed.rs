@@ -6,16 +6,21 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 /// The beginning of every sealed text: how it is sealed.
 const PREFIX: &str = "x1:";
 const NONCE_BYTES: usize = 24;
+/// The beginning of what is hashed to the id of a key: no other hash of the key begins so.
+const ID_LABEL: &[u8] = b"pathline: id of a seal key\0";
+const ID_BYTES: usize = 4;
 
 /// The key that seals secrets. It is kept beside the ledger, not in it, and never shown.
 #[derive(Clone)]
 pub struct SealKey {
     cipher: XChaCha20Poly1305,
+    id: String,
 }
 
 /// A secret: a password, a token of a registry. It shows itself only when told to.
@@ -44,9 +49,18 @@ pub struct NotSealed;
 impl SealKey {
     /// Returns the key with these bytes, which are as good as they are random.
     pub fn new(bytes: &[u8; 32]) -> Self {
+        let hash = Sha256::new().chain_update(ID_LABEL).chain_update(bytes);
+        let hash = hash.finalize();
+        let id = hash.iter().take(ID_BYTES);
         Self {
             cipher: XChaCha20Poly1305::new(bytes.into()),
+            id: id.map(|byte| format!("{byte:02x}")).collect(),
         }
+    }
+
+    /// Returns the id of the key, by which another one is noticed. It gives nothing of the key away.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Seals a secret for a column: the same secret looks different each time.
@@ -214,6 +228,12 @@ mod tests {
     fn neither_key_nor_secret_shows_itself() {
         let shown = format!("{:?} {:?}", SecretText::new("s3cret"), key(0x41));
         assert_eq!(shown, "SecretText(…) SealKey(…)");
+    }
+
+    #[test]
+    fn keys_are_told_apart_by_their_ids_for_ever() {
+        assert_eq!(key(1).id(), "782f7d55");
+        assert_ne!(key(1).id(), key(2).id());
     }
 
     /// A secret that was sealed once is opened for ever.

@@ -9,17 +9,23 @@ pub enum Topic {
     Lineage,
     /// Tokens that were made or revoked; the subject is the name of one.
     Access,
+    /// Trackers that were made, replaced, deleted or observed; the subject is the uid of one.
+    Trackers,
+    /// Releases that were formed; the subject is the id of one.
+    Releases,
 }
 
 impl Topic {
     /// All topics.
-    pub const ALL: [Self; 2] = [Self::Lineage, Self::Access];
+    pub const ALL: [Self; 4] = [Self::Lineage, Self::Access, Self::Trackers, Self::Releases];
 
     /// Returns the word for it, as it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lineage => "lineage",
             Self::Access => "access",
+            Self::Trackers => "trackers",
+            Self::Releases => "releases",
         }
     }
 }

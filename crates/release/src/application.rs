@@ -11,16 +11,18 @@ mod merge;
 mod normalize;
 mod reader;
 mod schema;
+mod secrets;
 
 use std::fmt;
 
 use pathline_document::{Format, Limits, Lines, Position};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::image::ImageName;
 use self::image::Naming;
 use self::reader::Cursor;
 pub use self::schema::schema;
+pub use self::secrets::{InvalidSecrets, Secrets};
 use crate::label::{InvalidLabel, Label};
 use crate::name::TrackerName;
 use crate::release::Configuration;
@@ -186,6 +188,14 @@ impl Application {
     /// The values may be secret: see `environment.file.secret`.
     pub fn effective(&self, template: &Value, environment: &str, of_type: Option<&str>) -> Value {
         merge::effective(template, (&self.group, &self.own), environment, of_type)
+    }
+
+    /// Returns all that the file says about the application and its group, normalized, without the values that are
+    /// secret, and these: together they are the whole ([`Secrets::merged_into`]).
+    pub fn split(&self) -> (Value, Secrets) {
+        let mut document = json!({"group": self.group, "application": self.own});
+        let secrets = Secrets::take_from(&mut document);
+        (document, secrets)
     }
 }
 

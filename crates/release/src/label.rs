@@ -50,6 +50,18 @@ pub enum Kind {
     Fixed,
 }
 
+impl Kind {
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::Pinned => "pinned",
+            Self::Follow => "follow",
+            Self::Fixed => "fixed",
+        }
+    }
+}
+
 /// Says why a text is no label.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLabel {

@@ -13,6 +13,7 @@ pub mod application;
 mod clauses;
 #[cfg(feature = "clauses")]
 pub mod clauses;
+pub mod ingest;
 pub mod label;
 mod name;
 pub mod poll;

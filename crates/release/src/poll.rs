@@ -1,15 +1,17 @@
 //! Polling: when registries and repositories are asked, and by whom.
 //!
-//! A [`Schedule`] says when a tracker is looked at next. What hosts say about too many requests raises [`Floors`], which
+//! A [`Schedule`] says when a tracker is looked at next, the [`Agenda`] which trackers are, and with whom. What hosts say about too many requests raises [`Floors`], which
 //! hold for everybody who asks the host with the same credentials. Trackers that ask the same question share a poll:
 //! see [`SourceKey`] and [`ImageKey`]. Randomness is drawn from a seed ([`Jitter`]), so that all of it can be repeated.
 
+mod agenda;
 mod budget;
 mod jitter;
 mod limits;
 mod schedule;
 mod sharing;
 
+pub use self::agenda::{Agenda, Begin, Ending, Round};
 pub use self::budget::{Budget, Stretch};
 pub use self::jitter::Jitter;
 pub use self::limits::{Floors, HostKey, Quota, retry_after};

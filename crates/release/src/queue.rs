@@ -43,6 +43,15 @@ struct QueuedRelease {
     vetos: Vetos,
 }
 
+impl QueuedRelease {
+    fn of(release: &Release) -> Self {
+        Self {
+            tag: release.image.tag.clone(),
+            vetos: release.configuration.vetos.clone(),
+        }
+    }
+}
+
 /// The end of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
@@ -63,6 +72,31 @@ impl Queues {
             is_deleted: false,
             clauses: Clauses::default(),
         }
+    }
+
+    /// Returns the queues of a tracker as they were stored: releases, each with its entries by environment.
+    ///
+    /// Needed are those that are not settled everywhere, the newest one that is deployed in each environment, and the
+    /// newest one of all; with these they go on as if they had all.
+    pub fn restored(
+        tracker: TrackerName,
+        releases: impl IntoIterator<Item = (Release, BTreeMap<String, Entry>)>,
+        is_deleted: bool,
+    ) -> Self {
+        let mut queues = Self {
+            is_deleted,
+            ..Self::new(tracker)
+        };
+        for (release, entries) in releases {
+            queues
+                .releases
+                .insert(release.number, QueuedRelease::of(&release));
+            for (environment, entry) in entries {
+                let entries = queues.entries.entry(environment).or_default();
+                entries.insert(release.number, entry);
+            }
+        }
+        queues
     }
 
     /// Returns what became of a release in an environment.
@@ -128,11 +162,8 @@ impl Queues {
         if self.is_deleted || is_known {
             return Vec::new();
         }
-        let queued = QueuedRelease {
-            tag: release.image.tag.clone(),
-            vetos: release.configuration.vetos.clone(),
-        };
-        self.releases.insert(release.number, queued);
+        self.releases
+            .insert(release.number, QueuedRelease::of(release));
         let mut transitions = Vec::new();
         if let Some(first) = flow.first() {
             self.enter_position(flow, first, release.number, at, &mut transitions);

@@ -134,6 +134,17 @@ impl Tracker {
         self.source.as_ref()
     }
 
+    /// Returns the image that a question selected when it was asked last; nothing if there was none, or nobody has asked.
+    pub fn answer(&self, query: &ImageQuery) -> Option<&Image> {
+        let known = self.images.iter().find(|it| it.query == *query)?;
+        known.selected.as_ref()
+    }
+
+    /// Tells whether the file was read and is not valid.
+    pub fn has_invalid_source(&self) -> bool {
+        self.source_problem == Some(SourceProblem::ConfigInvalid)
+    }
+
     /// Returns what holds since the last cycle, by name, each with the time since which it holds.
     pub fn conditions(&self) -> impl Iterator<Item = (Condition, Timestamp)> {
         self.conditions.iter().map(|(it, since)| (*it, *since))

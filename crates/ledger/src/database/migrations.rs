@@ -15,6 +15,7 @@ macro_rules! migrator {
             migration!($database, 3, "change by topic", "0003_change_by_topic"),
             migration!($database, 4, "permissions", "0004_permissions"),
             migration!($database, 5, "cluster", "0005_cluster"),
+            migration!($database, 6, "trackers", "0006_trackers"),
         ])
     };
 }

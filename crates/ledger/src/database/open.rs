@@ -63,6 +63,8 @@ async fn open_file(location: &Arc<str>, path: &Path) -> Result<Pools, Error> {
         .foreign_keys(true)
         .busy_timeout(BUSY)
         .pragma("journal_size_limit", "67108864")
+        // Secrets that are erased are gone, also from pages that are not in use.
+        .pragma("secure_delete", "on")
         .disable_statement_logging();
     let writer = SqlitePoolOptions::new()
         .max_connections(1)
@@ -181,4 +183,21 @@ fn migrated(location: &Arc<str>, outcome: Result<(), MigrateError>) -> Result<()
             source: Arc::new(other),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::sql;
+
+    /// A search of a small file would not notice: hardly anything is left over in one.
+    #[tokio::test]
+    async fn file_is_written_so_that_erased_content_is_overwritten() {
+        let directory = tempfile::tempdir().unwrap();
+        let location = Location::File(directory.path().join("ledger.db"));
+        let database = Database::open(&location).await.unwrap();
+        let mut session = database.writer().await.unwrap();
+        let asked = sql("pragma secure_delete");
+        assert_eq!(session.only::<(i64,)>(asked).await.unwrap(), (1,));
+    }
 }

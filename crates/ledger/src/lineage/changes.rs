@@ -3,7 +3,8 @@
 use super::Lineage;
 use super::change::{OwnerRef, Recorded};
 use super::rows::{OWNER, OwnerRow};
-use crate::database::{Session, from_row, sql, sql_of_parts};
+use crate::changes::check_after;
+use crate::database::{from_row, sql_of_parts};
 use crate::error::Error;
 use crate::page::Page;
 use crate::rows::{from_json, time};
@@ -40,16 +41,7 @@ impl Lineage<'_> {
         .bind(Page::first(limit).rows() - 1);
         let mut session = self.ledger.database().reader().await?;
         let rows: Vec<Row> = session.all(asked).await?;
-        // After the rows, for changes may be trimmed while they are read.
-        if let Some(oldest) = oldest_if_trimmed(&mut session, after).await? {
-            return Err(Error::Forgotten { oldest });
-        }
-        if rows.is_empty()
-            && let newest = newest(&mut session).await?
-            && newest < after
-        {
-            return Err(Error::Ahead { after, newest });
-        }
+        check_after(&mut session, Topic::Lineage, after, rows.is_empty()).await?;
         let location = self.ledger.database().location();
         let read = |row: Row| {
             Ok(Recorded {
@@ -61,30 +53,4 @@ impl Lineage<'_> {
         };
         rows.into_iter().map(read).collect()
     }
-}
-
-/// Returns the sequence of the newest change there has been, of whatever topic.
-async fn newest(session: &mut Session) -> Result<i64, Error> {
-    let asked = sql("select coalesce(max(sequence), 0) from \
-         (select max(sequence) as sequence from change \
-          union all select max(sequence) from trimmed_change) newest");
-    let (newest,) = session.only::<(i64,)>(asked).await?;
-    Ok(newest)
-}
-
-/// Returns the oldest change that is kept, if later ones than `after` are not. Negative sequences
-/// come from those who have never seen any.
-async fn oldest_if_trimmed(session: &mut Session, after: i64) -> Result<Option<i64>, Error> {
-    let trimmed = sql("select sequence from trimmed_change where topic = $1");
-    let trimmed = session
-        .first::<(i64,)>(trimmed.bind(Topic::Lineage.as_str()))
-        .await?;
-    if after >= trimmed.map_or(0, |(sequence,)| sequence) {
-        return Ok(None);
-    }
-    let oldest = sql("select min(sequence) from change where topic = $1");
-    let oldest = session
-        .only::<(Option<i64>,)>(oldest.bind(Topic::Lineage.as_str()))
-        .await?;
-    Ok(oldest.0)
 }

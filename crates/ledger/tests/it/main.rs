@@ -42,3 +42,4 @@ mod recording;
 mod small_disk;
 mod together;
 mod tokens;
+mod tracking;

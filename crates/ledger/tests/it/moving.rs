@@ -3,12 +3,19 @@
 use std::fs;
 use std::process::Command;
 
-use pathline_ledger::{Location, Page, Permissions, Topic};
+use pathline_ledger::releases::{ReleaseFilter, StoredRelease};
+use pathline_ledger::{Ledger, Location, Page, Permissions, Topic};
 use pathline_lineage::Kind;
 use pathline_testkit::{repository_root, skip};
 
 use crate::home::Home;
 use crate::story::{Story, at, image, source};
+use crate::tracking::{SECRET, Seen, create, mk_key, stored};
+
+async fn all_releases(ledger: &Ledger) -> anyhow::Result<Vec<StoredRelease>> {
+    let all = ReleaseFilter::default();
+    Ok(ledger.releases().list(&all, &Page::default()).await?.items)
+}
 
 /// Returns the commands of the page.
 fn commands() -> String {
@@ -46,6 +53,15 @@ async fn ledger_moves_from_the_file_to_postgres() -> anyhow::Result<()> {
         .history(&story.owner.uid, &Page::default())
         .await?;
     let tokens = ledger.access().tokens().await?;
+    let ledger = ledger.with_seal_key(mk_key(1)).await?;
+    create(&ledger, "shop.web").await?;
+    for digest in ["sha256:1", "sha256:2"] {
+        let mut seen = Seen::new("one", digest);
+        seen.has_secret = true;
+        seen.apply(&ledger, "shop.web").await?;
+    }
+    let tracker = stored(&ledger, "shop.web").await?;
+    let releases = all_releases(&ledger).await?;
     ledger.close().await;
     // The first start records what it finds, and makes a token.
     let ledger = new.open().await?;
@@ -86,6 +102,17 @@ async fn ledger_moves_from_the_file_to_postgres() -> anyhow::Result<()> {
         ledger.lineage().arrivals(&story.owner.uid, 10).await?.len(),
         2
     );
+    let ledger = ledger.with_seal_key(mk_key(1)).await?;
+    assert_eq!(stored(&ledger, "shop.web").await?, tracker);
+    assert!(ledger.trackers().token(&tracker.uid).await?.is_some());
+    assert_eq!(all_releases(&ledger).await?, releases);
+    let hash = &tracker.state.source().unwrap().config_hash;
+    let configuration = ledger.releases().configuration(&tracker.uid, hash).await?;
+    assert!(configuration.unwrap().whole().to_string().contains(SECRET));
+    Seen::new("one", "sha256:3")
+        .apply(&ledger, "shop.web")
+        .await?;
+    assert_eq!(all_releases(&ledger).await?.len(), 3);
     let newest = *ledger.subscribe(Topic::Lineage).borrow();
     story.deliver(&source("fff000"), "", &image('c'));
     story.record(&ledger).await?;

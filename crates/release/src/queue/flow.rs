@@ -9,6 +9,9 @@ use crate::vetos::{Vetos, bans};
 /// The time in which a deployment has to become ready, unless its environment says otherwise.
 pub const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
 
+/// The names of the environments that are there unless somebody makes others.
+const USUAL: [&str; 4] = ["dev", "ha", "preprod", "prod"];
+
 /// A place that releases go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
@@ -58,6 +61,15 @@ impl Environment {
 }
 
 impl Flow {
+    /// Returns the environments that are there unless somebody makes others: dev, ha, preprod and prod.
+    pub fn usual() -> Self {
+        let environments = USUAL.iter().zip(0..);
+        let environment = |(name, position): (&&str, u32)| Environment::new(name, position);
+        Self {
+            environments: environments.map(environment).collect(),
+        }
+    }
+
     /// Puts environments in order.
     ///
     /// # Errors

@@ -16,14 +16,16 @@ const WRITABLE: [&str; 7] = [
 ];
 
 /// The fields of an answer that are not read: what was got can be put again.
-const READ_ONLY: [&str; 8] = [
+const READ_ONLY: [&str; 10] = [
     "hasToken",
     "tokenVersion",
     "group",
     "name",
     "generation",
     "createdAt",
+    "createdBy",
     "updatedAt",
+    "updatedBy",
     "status",
 ];
 

@@ -7,9 +7,6 @@ use crate::queue::{Environment, Flow};
 use crate::version::Level;
 use crate::vetos::Vetos;
 
-/// The environments of a case that names none.
-const ENVIRONMENTS: [&str; 4] = ["dev", "ha", "preprod", "prod"];
-
 /// A case, with its steps unread.
 pub(super) struct Case {
     pub(super) id: Option<String>,
@@ -52,7 +49,9 @@ pub(super) fn read(case: &Value) -> Result<Case, InvalidCase> {
 }
 
 fn read_options(options: &Map<String, Value>) -> Result<(Flow, Vetos), InvalidCase> {
-    let mut names = ENVIRONMENTS.map(str::to_owned).to_vec();
+    let usual = Flow::usual();
+    let usual = usual.environments().iter().map(|it| it.name.clone());
+    let mut names: Vec<String> = usual.collect();
     let mut vetos = Vetos::default();
     let mut accepts = Vec::new();
     for (name, value) in options {

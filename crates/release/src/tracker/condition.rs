@@ -57,6 +57,43 @@ impl Condition {
         }
     }
 
+    /// Returns what it means, and what to do about it.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::AuthFailed => {
+                "a host refuses the credentials; give the tracker another token, or the registry another login"
+            }
+            Self::AwaitingContainer => {
+                "the configuration waits for an image that its version selects; push one"
+            }
+            Self::ConfigInvalid => "the application file is not valid",
+            Self::ConfigMissing => {
+                "there is no application file at `sourcePath`; commit one, or point the tracker to it"
+            }
+            Self::ConfigQueued => "the configuration has changed, and waits until its image does",
+            Self::ImageNotFound => {
+                "the registry has no such repository, or does not show it; push an image, or give a login"
+            }
+            Self::RateLimited => {
+                "a host wants fewer requests, and is asked again when it allows it"
+            }
+            Self::RefMissing => {
+                "the repository has no such branch, tag or commit, or is not shown; check `repo`, the reference and the token"
+            }
+            Self::RegistryError => "the registry does not answer as it should, and is asked again",
+            Self::SelectedTagGone => {
+                "the version of the last release selects no image any more; what is released stays"
+            }
+            Self::SourceError => "the repository cannot be read, and is asked again",
+            Self::VersionRegressed => {
+                "the highest version is lower than the released one; what is released stays"
+            }
+            Self::WaitingForConfig => {
+                "an image is ready, and is released as soon as the configuration can be read"
+            }
+        }
+    }
+
     /// Tells whether the tracker is degraded by it: a configuration that waits is as it should be.
     pub const fn is_trouble(self) -> bool {
         !matches!(self, Self::AwaitingContainer | Self::ConfigQueued)

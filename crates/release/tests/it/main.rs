@@ -1,14 +1,18 @@
 //! The tables of the contract, each row by its id, and the laws of the rules.
 
+mod agenda;
 mod application_schema;
 mod applications;
 mod fuzz_corpus;
+mod ingest;
 mod labels;
 mod model;
 mod polling;
 mod queues;
 mod ranges;
 mod requests;
+mod restoring;
+mod secrets;
 mod state_machine;
 mod support;
 mod timelines;
