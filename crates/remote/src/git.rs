@@ -23,7 +23,9 @@ mod carrier;
 mod change;
 mod edits;
 mod error;
+mod file;
 pub(crate) mod fuzz;
+mod let_in;
 mod message;
 mod objects;
 mod pack;
@@ -31,6 +33,7 @@ mod push;
 mod reference;
 mod remote;
 mod session;
+pub(crate) mod smart;
 mod snapshot;
 mod tree;
 mod wire;
@@ -47,12 +50,15 @@ pub use base_tree::{BaseTree, DirEntry, FileKind};
 pub use change::{Carrier, Change, Written};
 pub use edits::{Author, Edits};
 pub use error::Error;
+pub(crate) use file::{FetchedFile, FileState};
 pub use message::{Trailer, trailers};
 pub use reference::{Reference, Revision};
+pub(crate) use remote::HttpAccess;
 pub use remote::{Credentials, RedactedUrl, Remote};
 
 use crate::archive::{Archive, Limits};
 use cache::CachePolicy;
+use let_in::LetIn;
 use session::Session;
 
 /// Talks to remote repositories; cheap to clone.
@@ -62,6 +68,7 @@ pub struct Git {
     locks: Arc<Mutex<HashMap<PathBuf, CacheLock>>>,
     max_pack_bytes: u64,
     clock: Clock,
+    let_in: LetIn,
 }
 
 /// Held while somebody works in one cached repository.
@@ -77,6 +84,7 @@ impl Git {
             locks: Arc::default(),
             max_pack_bytes: pack::MAX_PACK_BYTES,
             clock: Clock::system(),
+            let_in: LetIn::new(),
         }
     }
 
@@ -228,6 +236,7 @@ impl Git {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        let unproven = self.let_in.unproven(&cache_name, remote);
         let cache = self.cache_dir.join(cache_name);
         let lock = self.locks.lock().entry(cache.clone()).or_default().clone();
         let deadline = instant() + remote.timeout();
@@ -242,6 +251,10 @@ impl Git {
                     let _held = held;
                     let result = Session::open(&cache, policy, session_remote, action, deadline)
                         .map(|it| it.with_max_pack_bytes(max_pack_bytes).with_clock(clock))
+                        .and_then(|session| {
+                            unproven.prove(&session)?;
+                            Ok(session)
+                        })
                         .map_err(E::from)
                         .and_then(|session| {
                             let result = operation(&session);

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::{repository_root, skip};
 
-/// Returns the path of a program that `scripts/go-tools` keeps: `ytt`, `kubectl-kuttl` or
-/// `go-oracle`. Skips `suite` and returns nothing where they have not been built.
+/// Returns the path of a program that `scripts/go-tools` keeps: `ytt`, `kubectl-kuttl`,
+/// `go-oracle`, `registry` or `crane`. Skips `suite` and returns nothing where they have not been built.
 pub fn go_tool(suite: &str, program: &str) -> Option<PathBuf> {
     match find(program) {
         Ok(path) => Some(path),

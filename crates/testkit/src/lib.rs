@@ -23,7 +23,9 @@
 mod cases;
 mod child_process;
 mod dice;
+pub mod doubles;
 mod git;
+pub mod git_server;
 pub mod go_oracle;
 mod go_tools;
 mod histories;
@@ -35,8 +37,11 @@ mod leash;
 mod places;
 mod ports;
 pub mod postgres;
+pub mod registry;
+pub mod scripted_server;
 mod seed;
 mod skips;
+pub mod sshd;
 
 pub use cases::cases;
 pub use child_process::{child_of, child_under, is_on_small_disk, tell_parent};

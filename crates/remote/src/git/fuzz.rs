@@ -14,6 +14,7 @@ use super::cache::CachePolicy;
 use super::pack::receive;
 use super::push::Report;
 use super::session::Session;
+use super::smart::{Discovery, Listing, blob_id, read_file};
 use super::wire::Answer;
 use super::wire::advertisement::{Advertisement, read_list};
 use super::wire::fetch::{read_head, read_head_v0};
@@ -160,6 +161,7 @@ pub fn protocol(bytes: &[u8]) {
     if let Ok(Some(_)) = read_list(&mut answer(), name) {
         assert!(has_name, "it was in the list");
     }
+    in_pieces(bytes, name);
     // An answer goes on after each of its parts.
     let mut rest = answer();
     let _ = read_head(&mut rest);
@@ -169,6 +171,30 @@ pub fn protocol(bytes: &[u8]) {
     drain(&mut rest);
     let _ = Report::read_lines(&mut answer());
     let _ = Report::read_side_band(&mut answer());
+}
+
+/// Reads the same answers piece by piece: whoever does that finds the same.
+fn in_pieces(bytes: &[u8], name: &str) {
+    let size = bytes.last().map_or(1, |it| usize::from(*it) % 16 + 1);
+    let mut discovery = Discovery::new(name);
+    let pushed: io::Result<Vec<_>> = bytes.chunks(size).map(|it| discovery.push(it)).collect();
+    let whole = Advertisement::read(&mut Packets::new(Box::new(bytes)), name);
+    if let (Ok(_), Ok((capabilities, commit)), Ok(whole)) = (pushed, discovery.finish(), whole) {
+        assert_eq!(commit, whole.tip().map(|it| it.commit()));
+        assert_eq!(capabilities.is_v2(), whole.is_v2 && whole.has("ls-refs"));
+    }
+    let mut listing = Listing::new(name);
+    let pushed: io::Result<Vec<_>> = bytes.chunks(size).map(|it| listing.push(it)).collect();
+    let whole = read_list(&mut Packets::new(Box::new(bytes)), name);
+    if let (Ok(_), Ok(commit), Ok(whole)) = (pushed, listing.finish(), whole)
+        && whole.is_some()
+    {
+        assert!(commit.is_some(), "it is in the list");
+    }
+    let empty = blob_id(b"").expect("it is no collision");
+    if let Ok(Some(content)) = read_file(bytes, empty, 1 << 20) {
+        assert!(content.is_empty(), "it is what its id says");
+    }
 }
 
 fn drain(answer: &mut wire::Answer<'_>) {

@@ -26,6 +26,7 @@ use content::Quarantine;
 use resolve::Resolver;
 
 pub(super) use content::open_loose;
+pub(super) use entry::{Header, read_header};
 
 /// The largest pack, unless [`super::Git::with_max_pack_bytes`] says less.
 pub(super) const MAX_PACK_BYTES: u64 = (2 << 30) - 1;
@@ -100,7 +101,7 @@ fn check_size(kind: Kind, size: u64) -> io::Result<u64> {
     Exceeded::check(what, size, limit, "bytes")
 }
 
-fn corrupt(what: &str) -> io::Error {
+pub(super) fn corrupt(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         format!("the pack is corrupt: {what}"),

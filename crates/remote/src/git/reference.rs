@@ -29,7 +29,7 @@ impl Reference {
     }
 
     /// The reference as it is called on the remote; a commit is called by its id.
-    pub(super) fn full_name(&self) -> Result<String, Error> {
+    pub(crate) fn full_name(&self) -> Result<String, Error> {
         let (kind, short, full) = match self {
             Self::Branch(name) => ("branch", name, format!("refs/heads/{name}")),
             Self::Tag(name) => ("tag", name, format!("refs/tags/{name}")),

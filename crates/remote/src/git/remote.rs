@@ -52,6 +52,16 @@ pub struct Remote {
     url: RedactedUrl,
     credentials: Option<Credentials>,
     timeout: Duration,
+    access: HttpAccess,
+}
+
+/// The ways in which a server may be asked over HTTP.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HttpAccess {
+    /// Certificates of authorities, as PEM, that are trusted beside those of the machine.
+    pub(crate) extra_roots: Arc<[Vec<u8>]>,
+    /// Says whether credentials may be sent without TLS.
+    pub(crate) plain_credentials: bool,
 }
 
 impl Remote {
@@ -94,6 +104,7 @@ impl Remote {
             url,
             credentials,
             timeout: Self::DEFAULT_TIMEOUT,
+            access: HttpAccess::default(),
         })
     }
 
@@ -111,18 +122,28 @@ impl Remote {
         self
     }
 
+    /// Says how the server may be asked over HTTP.
+    #[must_use]
+    pub(crate) fn with_access(mut self, access: HttpAccess) -> Self {
+        self.access = access;
+        self
+    }
+
+    pub(super) fn access(&self) -> &HttpAccess {
+        &self.access
+    }
+
     /// The URL, without credentials.
     pub fn url(&self) -> &RedactedUrl {
         &self.url
     }
 
-    /// A directory name for this URL and these credentials alone, so that nobody reads from a cache
-    /// what the server would not give them.
+    /// A directory name for this URL and user. It says nothing of the password: see [`super::let_in`].
     pub(super) fn cache_name(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(self.url.to_string());
-        if let Some(Credentials { username, password }) = &self.credentials {
-            hasher.update(format!("\0{username}\0{password}"));
+        if let Some(Credentials { username, .. }) = &self.credentials {
+            hasher.update(format!("\0{username}"));
         }
         let digest = hasher.finalize();
         let short: String = digest[..16]
@@ -166,6 +187,17 @@ mod tests {
             !shown.contains("s3cret") && !shown.contains("bot"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn cache_is_named_by_url_and_user_and_not_by_the_password() {
+        let name = |url| Remote::new(url).unwrap().cache_name();
+        let anonymous = name("https://example.org/a.git");
+        let bot = name("https://bot:one@example.org/a.git");
+        assert_eq!(bot, name("https://bot:two@example.org/a.git"));
+        assert_ne!(bot, anonymous);
+        assert_ne!(bot, name("https://other:one@example.org/a.git"));
+        assert_ne!(bot, name("https://bot:one@example.org/b.git"));
     }
 
     #[test]

@@ -73,9 +73,7 @@ impl Connection {
         let url = remote.url().as_gix();
         Ok(match url.scheme {
             Scheme::Http | Scheme::Https => {
-                let credentials = remote.credentials().cloned();
-                let url = url.to_bstring().to_string();
-                let http = Http::new(&url, credentials, service, version, guard)?;
+                let http = Http::new(remote, service, version, guard)?;
                 Self::Http(Box::new(http))
             }
             _ => {

@@ -5,11 +5,11 @@ use std::io::Write;
 use anyhow::Result;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use pathline_testkit::scripted_server::with_pack;
 use tempfile::TempDir;
 
 use crate::large_packs::noise;
 use crate::measured_fetch;
-use crate::server::with_pack;
 
 /// A pack that is being forged.
 struct Pack {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use pathline_remote::archive::Limits;
 use pathline_remote::git::{Change, Error, Git, Reference, Remote};
+use pathline_testkit::scripted_server::{Server, packet, version_2};
 use tempfile::TempDir;
 
 use crate::measured_fetch::{self, Programs};
 use crate::repository::{Repository, change, edits};
-use crate::server::{Server, packet, version_2};
 
 fn main() -> Reference {
     Reference::branch("main")
@@ -239,7 +239,7 @@ async fn status_of_http_is_told_for_requests_as_for_the_list() -> Result<()> {
 async fn redirect_is_followed_only_to_a_repository() -> Result<()> {
     let repository = Repository::with_a_commit();
     let root = repository.bare();
-    let address = crate::cgi::serve(root.parent().context("it has one")?, None);
+    let address = pathline_testkit::git_server::serve(root.parent().context("it has one")?, None);
     let to = |target: String| {
         Server::start(move |request, answer| {
             let tail = "/info/refs?service=git-upload-pack";

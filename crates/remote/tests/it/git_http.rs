@@ -1,8 +1,8 @@
 use anyhow::Result;
 use pathline_remote::archive::Limits;
 use pathline_remote::git::{Credentials, Error, Kept, Reference, Remote};
+use pathline_testkit::git_server as cgi;
 
-use crate::cgi;
 use crate::repository::{Repository, change};
 
 /// `bot:s3cret`, as basic authentication sends it.

@@ -10,12 +10,12 @@ use gix::ObjectId;
 use gix::objs::Kind;
 use pathline_remote::archive::{Limits, unpack};
 use pathline_testkit::Dice;
+use pathline_testkit::scripted_server::with_commit;
 use tempfile::TempDir;
 
 use crate::forge::Forge;
 use crate::measured_fetch;
 use crate::repository::Repository;
-use crate::server::with_commit;
 
 /// The id of a file of 3 GiB of zeros.
 const ZEROS: &str = "1077662767e8de998abc7dbe3649b8df9a2baf72";
@@ -177,7 +177,7 @@ fn hole_4_object_of_another_kind_is_not_read_as_a_directory() -> Result<()> {
         let commit = forge.commit(tree);
         let mut objects = vec![commit, large, tree];
         objects.dedup();
-        let server = with_commit(commit, forge.pack(&objects));
+        let server = with_commit(&commit.to_string(), forge.pack(&objects));
         let told = measured_fetch::fetch(&server.url(), directory.path(), 300)?.refusal();
         let expected = format!("{large} is a blob, and not a tree");
         assert!(told.contains(&expected), "{told}");

@@ -6,7 +6,7 @@
 )]
 
 mod archives;
-mod cgi;
+mod credential_helpers;
 mod forge;
 mod forged_packs;
 mod git_ancestry;
@@ -17,9 +17,15 @@ mod git_read;
 mod git_trailers;
 mod git_write;
 mod hostile;
+mod http_client;
 mod large_packs;
 mod local_read;
 mod measured_fetch;
+mod polling;
+mod registry_double;
+mod registry_real;
 mod repository;
-mod server;
+mod secrecy;
+mod source_git;
+mod source_github;
 mod time_outs;

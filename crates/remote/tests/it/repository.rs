@@ -1,6 +1,6 @@
 //! A bare repository that the real `git` program looks after.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pathline_remote::git::{Change, Edits, Git, Remote};
 use pathline_testkit::git;
@@ -8,13 +8,28 @@ use tempfile::TempDir;
 
 /// A bare repository, a clone to commit from, and a cache directory; all gone on drop.
 pub(crate) struct Repository {
-    dir: TempDir,
+    dir: Directory,
+}
+
+/// A directory that goes with this, or one of another process.
+enum Directory {
+    Own(TempDir),
+    Other(PathBuf),
+}
+
+impl Directory {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Own(directory) => directory.path(),
+            Self::Other(directory) => directory,
+        }
+    }
 }
 
 impl Repository {
     /// An empty repository whose default branch is `main`.
     pub(crate) fn empty() -> Self {
-        let dir = TempDir::new().expect("a scratch directory");
+        let dir = Directory::Own(TempDir::new().expect("a scratch directory"));
         let repository = Self { dir };
         git(
             repository.dir.path(),
@@ -34,6 +49,16 @@ impl Repository {
         repository.in_clone(&["commit", "-q", "--amend", "--no-edit"]);
         repository.in_clone(&["push", "-q", "-f", "origin", "HEAD:main"]);
         repository
+    }
+
+    /// The repository in the directory of another process.
+    pub(crate) fn at(directory: impl Into<PathBuf>) -> Self {
+        let dir = Directory::Other(directory.into());
+        Self { dir }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.dir.path()
     }
 
     pub(crate) fn bare(&self) -> PathBuf {

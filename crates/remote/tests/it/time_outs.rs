@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use pathline_testkit::scripted_server::{Answer, Server, packet, version_2};
 use tempfile::TempDir;
 
 use crate::measured_fetch::{self, Programs};
-use crate::server::{Answer, Server, packet, version_2};
 
 /// Fetches from a server, and returns why that failed, after everything has ended.
 fn refusal(server: &Server, seconds: u64) -> Result<String> {

@@ -9,7 +9,7 @@ use super::corrupt;
 
 /// The header of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Header {
+pub(in crate::git) enum Header {
     Whole(Kind),
     /// A delta on the entry that begins so many bytes before.
     OffsetDelta(u64),
@@ -18,7 +18,7 @@ pub(super) enum Header {
 }
 
 /// Reads the header of an entry, and how many bytes it inflates to.
-pub(super) fn read_header(pack: &mut impl BufRead) -> io::Result<(Header, u64)> {
+pub(in crate::git) fn read_header(pack: &mut impl BufRead) -> io::Result<(Header, u64)> {
     let first = byte(pack)?;
     let mut size = u64::from(first & 0x0f);
     let (mut more, mut shift) = (first & 0x80 != 0, 4);

@@ -28,11 +28,13 @@ impl Tip {
 }
 
 /// The first answer of a remote.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::git) struct Advertisement {
     /// True for version 2, in which references are listed on demand.
     pub(in crate::git) is_v2: bool,
     capabilities: Vec<String>,
+    /// The bytes of the capabilities of version 2.
+    size: usize,
     /// The reference that was looked for, where all are listed.
     tip: Option<Tip>,
 }
@@ -55,45 +57,47 @@ impl Advertisement {
         if first.as_deref() == Some("version 2") {
             return Self::read_v2(answer);
         }
-        let mut found = Self {
-            is_v2: false,
-            capabilities: Vec::new(),
-            tip: None,
-        };
-        let mut line = match first.as_deref().and_then(|it| it.split_once('\0')) {
-            Some((line, capabilities)) => {
-                let capabilities = capabilities.split_whitespace().map(str::to_owned);
-                found.capabilities = capabilities.collect();
-                Some(line.to_owned())
+        let mut found = Self::default();
+        if let Some(line) = first {
+            found.take_first(&line, name)?;
+            while let Some(line) = text(answer)? {
+                found.take_line(&line, name)?;
             }
-            None => first,
-        };
-        while let Some(reference) = line {
-            found.take_line(&reference, name)?;
-            line = text(answer)?;
         }
         found.check()
     }
 
     fn read_v2(answer: &mut Answer<'_>) -> io::Result<Self> {
-        let (mut capabilities, mut size) = (Vec::new(), 0);
-        while let Some(line) = text(answer)? {
-            size += line.len();
-            if size > MAX_CAPABILITY_BYTES {
-                return Err(malformed("the capabilities do not end"));
-            }
-            capabilities.push(line);
-        }
-        let found = Self {
+        let mut found = Self {
             is_v2: true,
-            capabilities,
-            tip: None,
+            ..Self::default()
         };
+        while let Some(line) = text(answer)? {
+            found.take_capability(&line)?;
+        }
         found.check()
     }
 
+    /// Takes a line of what a server of version 2 can do.
+    pub(in crate::git) fn take_capability(&mut self, line: &str) -> io::Result<()> {
+        self.size += line.len();
+        if self.size > MAX_CAPABILITY_BYTES {
+            return Err(malformed("the capabilities do not end"));
+        }
+        self.capabilities.push(line.to_owned());
+        Ok(())
+    }
+
+    /// Takes the first line of the list, which has what the server can do.
+    pub(in crate::git) fn take_first(&mut self, line: &str, name: &str) -> io::Result<()> {
+        let (line, capabilities) = line.split_once('\0').unwrap_or((line, ""));
+        let capabilities = capabilities.split_whitespace().map(str::to_owned);
+        self.capabilities = capabilities.collect();
+        self.take_line(line, name)
+    }
+
     /// Takes a line of the list, if it is about the reference.
-    fn take_line(&mut self, line: &str, name: &str) -> io::Result<()> {
+    pub(in crate::git) fn take_line(&mut self, line: &str, name: &str) -> io::Result<()> {
         let Some((id, found)) = line.split_once(' ') else {
             return Err(malformed("a reference has no name"));
         };
@@ -108,7 +112,13 @@ impl Advertisement {
         Ok(())
     }
 
-    fn check(self) -> io::Result<Self> {
+    /// Returns the reference that was looked for, where all are listed.
+    pub(in crate::git) fn tip(&self) -> Option<Tip> {
+        self.tip
+    }
+
+    /// Refuses objects that are named in another way.
+    pub(in crate::git) fn check(self) -> io::Result<Self> {
         match self.value("object-format") {
             None | Some("sha1") => Ok(self),
             Some(other) => Err(io::Error::other(format!(
@@ -168,18 +178,24 @@ impl Advertisement {
 pub(in crate::git) fn read_list(answer: &mut Answer<'_>, name: &str) -> io::Result<Option<Tip>> {
     let mut tip = None;
     while let Some(line) = text(answer)? {
-        let mut words = line.split(' ');
-        let (Some(id), Some(found)) = (words.next(), words.next()) else {
-            return Err(malformed("a reference has no name"));
-        };
-        if found == name {
-            let peeled = words.find_map(|it| it.strip_prefix("peeled:"));
-            let peeled = peeled.map(object_id).transpose()?;
-            let id = object_id(id)?;
-            tip = Some(Tip { id, peeled });
-        }
+        tip = tip_of_line(&line, name)?.or(tip);
     }
     Ok(tip)
+}
+
+/// Reads a line of the answer to `ls-refs`, if it is about the reference.
+pub(in crate::git) fn tip_of_line(line: &str, name: &str) -> io::Result<Option<Tip>> {
+    let mut words = line.split(' ');
+    let (Some(id), Some(found)) = (words.next(), words.next()) else {
+        return Err(malformed("a reference has no name"));
+    };
+    if found != name {
+        return Ok(None);
+    }
+    let peeled = words.find_map(|it| it.strip_prefix("peeled:"));
+    let peeled = peeled.map(object_id).transpose()?;
+    let id = object_id(id)?;
+    Ok(Some(Tip { id, peeled }))
 }
 
 /// Connects, and reads what the remote says first.

@@ -11,12 +11,13 @@ use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT,
 };
 use reqwest::redirect::Policy;
-use reqwest::{Client, Request, Response, StatusCode, Url};
+use reqwest::{Certificate, Client, Request, Response, StatusCode, Url};
 use tokio::runtime::Runtime;
 
 use super::guard::{Guard, Unauthenticated, timed_out};
 use super::{Service, Version};
-use crate::git::Credentials;
+use crate::authorities;
+use crate::git::{Credentials, Remote};
 
 /// The most redirects before an answer.
 const MAX_REDIRECTS: usize = 5;
@@ -32,6 +33,8 @@ pub(in crate::git) struct Http {
     /// The server that the credentials are for.
     origin: url::Origin,
     credentials: Option<Credentials>,
+    /// True if they may be sent without TLS.
+    plain_credentials: bool,
     /// Sent with every request once the server has asked for it.
     authorization: Option<HeaderValue>,
     service: Service,
@@ -41,32 +44,38 @@ pub(in crate::git) struct Http {
 
 impl Http {
     pub(super) fn new(
-        url: &str,
-        credentials: Option<Credentials>,
+        remote: &Remote,
         service: Service,
         version: Version,
         guard: Rc<Guard>,
     ) -> io::Result<Self> {
+        let url = remote.url().to_string();
+        let mut roots = Vec::new();
+        for pem in remote.access().extra_roots.iter() {
+            roots.extend(Certificate::from_pem_bundle(pem).map_err(explain)?);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         // What is not decompressed cannot expand.
-        let client = Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(Policy::none())
-            .no_gzip()
-            .no_deflate()
-            .no_brotli()
-            .no_zstd()
-            .build()
-            .map_err(explain)?;
-        let parsed = Url::parse(url).map_err(io::Error::other)?;
+        let begin = || {
+            Client::builder()
+                .connect_timeout(CONNECT_TIMEOUT)
+                .redirect(Policy::none())
+                .no_gzip()
+                .no_deflate()
+                .no_brotli()
+                .no_zstd()
+        };
+        let client = authorities::build(begin, &roots).map_err(explain)?;
+        let parsed = Url::parse(&url).map_err(io::Error::other)?;
         Ok(Self {
             runtime: Some(runtime),
             client,
             base: url.trim_end_matches('/').to_owned(),
             origin: parsed.origin(),
-            credentials,
+            credentials: remote.credentials().cloned(),
+            plain_credentials: remote.access().plain_credentials,
             authorization: None,
             service,
             version,
@@ -136,7 +145,7 @@ impl Http {
             let told = "it redirects to another server, which wants credentials";
             return Err(io::Error::other(told));
         }
-        if here.scheme() != "https" {
+        if here.scheme() != "https" && !self.plain_credentials {
             let told = "it wants credentials, which are not sent in clear text over http";
             return Err(io::Error::other(told));
         }

@@ -1,0 +1,169 @@
+//! The client.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use pathline_clock::Clock;
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Url};
+
+use super::exchange::{Exchange, explain};
+use super::scrub::Scrubber;
+use super::{Answer, Failure, FailureKind, Request};
+use crate::authorities;
+
+/// The most connections to a host that are kept for the next poll.
+const MAX_IDLE: usize = 8;
+
+/// The settings of a client.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Certificates of authorities, as PEM, that are trusted beside those of the machine.
+    pub extra_roots: Vec<Vec<u8>>,
+    /// Hosts, with their port where it is not 80, that may be asked without TLS.
+    pub http_hosts: BTreeSet<String>,
+    /// The time-outs.
+    pub timeouts: Timeouts,
+    /// The clock by which hosts say when they want to be asked again.
+    pub clock: Clock,
+}
+
+/// The time-outs of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until there is a connection.
+    pub connect: Duration,
+    /// Until the headers of an answer are there.
+    pub header: Duration,
+    /// Until all is there, with all redirects.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            header: Duration::from_secs(30),
+            total: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The one client of all polls, with one pool of connections; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    pub(super) client: Client,
+    pub(super) options: Arc<Options>,
+}
+
+/// Takes the pieces of a body, until it has enough.
+pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + Send + 'a;
+
+impl HttpClient {
+    /// Makes a client.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a certificate cannot be read.
+    pub fn new(options: Options) -> Result<Self, Failure> {
+        let mut roots = Vec::new();
+        for pem in &options.extra_roots {
+            let read = Certificate::from_pem_bundle(pem);
+            roots.extend(read.map_err(|_| setup("an extra root certificate cannot be read"))?);
+        }
+        // What is not decompressed cannot expand.
+        let begin = || {
+            Client::builder()
+                .user_agent(concat!("pathline/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(options.timeouts.connect)
+                .redirect(Policy::none())
+                .referer(false)
+                .pool_max_idle_per_host(MAX_IDLE)
+                .no_gzip()
+                .no_deflate()
+                .no_brotli()
+                .no_zstd()
+        };
+        let client = authorities::build(begin, &roots);
+        let client = client.map_err(|failed| setup(&explain(failed)))?;
+        Ok(Self {
+            client,
+            options: Arc::new(options),
+        })
+    }
+
+    /// Returns the clock of the client.
+    pub fn clock(&self) -> &Clock {
+        &self.options.clock
+    }
+
+    /// Returns the certificates that are trusted beside those of the machine.
+    pub(crate) fn extra_roots(&self) -> &[Vec<u8>] {
+        &self.options.extra_roots
+    }
+
+    /// Sends a request, and reads the answer up to the cap of the request.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no answer, or more of it than the cap; a status that is not a good one is an answer.
+    pub async fn send(&self, request: Request) -> Result<Answer, Failure> {
+        let mut body = Vec::new();
+        let mut keep = |piece: &[u8]| {
+            body.extend_from_slice(piece);
+            ControlFlow::Continue(())
+        };
+        let answer = self.send_into(&request, &mut keep).await?;
+        match answer.status.is_success() {
+            true => Ok(Answer { body, ..answer }),
+            false => Ok(answer),
+        }
+    }
+
+    /// Sends a request, and gives the content of a good answer away, piece by piece.
+    pub(crate) async fn send_into(
+        &self,
+        request: &Request,
+        sink: &mut Sink<'_>,
+    ) -> Result<Answer, Failure> {
+        let total = self.options.timeouts.total;
+        let exchange = Exchange {
+            client: self,
+            request,
+            scrubber: Scrubber::new(&request.secrets),
+        };
+        match tokio::time::timeout(total, exchange.run(sink)).await {
+            Ok(result) => result,
+            Err(_) => Err(exchange.timed_out(&request.url, total)),
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    /// Tells whether a URL may be asked.
+    pub(super) fn may_ask(&self, url: &Url, allow_http: bool) -> bool {
+        let host = || match (url.host_str().unwrap_or_default(), url.port()) {
+            (host, Some(port)) => format!("{host}:{port}"),
+            (host, None) => host.to_owned(),
+        };
+        match url.scheme() {
+            "https" => true,
+            "http" => allow_http || self.options.http_hosts.contains(&host()),
+            _ => false,
+        }
+    }
+}
+
+fn setup(why: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Forbidden,
+        status: None,
+        signs: Box::default(),
+        message: why.to_owned(),
+    }
+}

@@ -1,0 +1,170 @@
+//! One request on its way, through redirects and to the end of its answer.
+
+use std::time::Duration;
+
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Response, Url};
+
+use super::client::Sink;
+use super::redirect::{MAX_REDIRECTS, is_permanent, is_redirect, target};
+use super::scrub::Scrubber;
+use super::signs::shown;
+use super::{Answer, Failure, FailureKind, HttpClient, Moved, Request, Signs};
+
+/// The most bytes that are read of an answer whose status is not a good one.
+const MAX_ERROR_BYTES: u64 = 8 << 10;
+
+/// One request on its way.
+pub(super) struct Exchange<'a> {
+    pub(super) client: &'a HttpClient,
+    pub(super) request: &'a Request,
+    pub(super) scrubber: Scrubber,
+}
+
+impl Exchange<'_> {
+    pub(super) async fn run(&self, sink: &mut Sink<'_>) -> Result<Answer, Failure> {
+        let request = self.request;
+        let mut url = request.url.clone();
+        let mut authorization = request.authorization.clone();
+        let mut moved: Option<Moved> = None;
+        for _ in 0..=MAX_REDIRECTS {
+            if !self.client.may_ask(&url, request.allow_http) {
+                let why = "is not asked: only https is";
+                return Err(self.fail(FailureKind::Forbidden, &url, why));
+            }
+            let mut next = reqwest::Request::new(request.method.clone(), url.clone());
+            next.headers_mut().extend(request.headers.iter().cloned());
+            if let Some(authorization) = &authorization {
+                next.headers_mut()
+                    .insert(AUTHORIZATION, authorization.clone());
+            }
+            if !request.body.is_empty() {
+                *next.body_mut() = Some(request.body.clone().into());
+            }
+            let response = self.headers(&url, next).await?;
+            let status = response.status();
+            if !is_redirect(status) {
+                return self.collect(url, response, moved, sink).await;
+            }
+            let to = target(&url, response.headers());
+            let to = to.map_err(|why| self.fail(FailureKind::Forbidden, &url, why))?;
+            if is_permanent(status) {
+                let from = moved.map_or_else(|| shown(&url), |it| it.from);
+                let to = shown(&to);
+                moved = Some(Moved { from, to });
+            }
+            // Once elsewhere, they do not come back: whoever redirects could be anybody.
+            if to.origin() != url.origin() {
+                if request.is_body_secret {
+                    let why = "redirects a secret elsewhere";
+                    return Err(self.fail(FailureKind::Forbidden, &url, why));
+                }
+                authorization = None;
+            }
+            url = to;
+        }
+        let why = format!("redirects more than {MAX_REDIRECTS} times");
+        Err(self.fail(FailureKind::Forbidden, &request.url, &why))
+    }
+
+    async fn headers(&self, url: &Url, request: reqwest::Request) -> Result<Response, Failure> {
+        let header = self.client.options.timeouts.header;
+        let sent = self.client.client.execute(request);
+        match tokio::time::timeout(header, sent).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(failed)) if failed.is_timeout() => Err(self.timed_out(url, header)),
+            Ok(Err(failed)) => Err(self.broken(url, failed)),
+            Err(_) => Err(self.timed_out(url, header)),
+        }
+    }
+
+    /// Reads the content, piece by piece and no further than allowed.
+    async fn collect(
+        &self,
+        url: Url,
+        mut response: Response,
+        moved: Option<Moved>,
+        sink: &mut Sink<'_>,
+    ) -> Result<Answer, Failure> {
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        let mut signs = Signs::read(&headers, self.client.now());
+        signs.moved = moved;
+        let mut answer = Answer {
+            status,
+            headers,
+            body: Vec::new(),
+            url,
+            signs,
+            scrubber: self.scrubber.clone(),
+            is_cut: false,
+        };
+        let is_good = status.is_success();
+        let cap = if is_good {
+            self.request.cap
+        } else {
+            MAX_ERROR_BYTES
+        };
+        let mut size = 0_u64;
+        while let Some(piece) = response
+            .chunk()
+            .await
+            .map_err(|failed| self.broken(&answer.url, failed))?
+        {
+            size += piece.len() as u64;
+            if is_good && size > cap {
+                let why = format!("answers with more than {cap} bytes");
+                let mut failure = answer.into_nonsense(&why);
+                failure.kind = FailureKind::TooLarge;
+                return Err(failure);
+            }
+            if is_good {
+                if sink(&piece).is_break() {
+                    break;
+                }
+            } else {
+                let room = (cap as usize).saturating_sub(answer.body.len());
+                answer
+                    .body
+                    .extend_from_slice(&piece[..room.min(piece.len())]);
+                answer.is_cut = size > cap;
+                if answer.is_cut {
+                    break;
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn timed_out(&self, url: &Url, after: Duration) -> Failure {
+        let why = format!("does not answer within {} s", after.as_secs());
+        self.fail(FailureKind::TimedOut, url, &why)
+    }
+
+    fn broken(&self, url: &Url, failed: reqwest::Error) -> Failure {
+        let why = format!("does not answer: {}", explain(failed));
+        self.fail(FailureKind::Broken, url, &why)
+    }
+
+    fn fail(&self, kind: FailureKind, url: &Url, why: &str) -> Failure {
+        let message = self.scrubber.scrub(&format!("{} {why}", shown(url)));
+        Failure {
+            kind,
+            status: None,
+            signs: Box::default(),
+            message,
+        }
+    }
+}
+
+/// Joins an error with its causes; the URL is told elsewhere.
+pub(super) fn explain(failed: reqwest::Error) -> String {
+    let failed = failed.without_url();
+    let mut told = failed.to_string();
+    let mut cause = std::error::Error::source(&failed);
+    while let Some(found) = cause {
+        told = format!("{told}: {found}");
+        cause = found.source();
+    }
+    told
+}

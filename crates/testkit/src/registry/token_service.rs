@@ -1,0 +1,85 @@
+//! A token service that real registries trust.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use rcgen::{CertificateParams, KeyPair};
+
+use super::{Auth, PASSWORD, USER};
+use crate::doubles::{Recorded, Reply, Server};
+
+/// The name of the registry at the token service.
+pub(super) const SERVICE: &str = "testkit";
+/// The name of the token service at the registry.
+pub(super) const ISSUER: &str = "testkit-issuer";
+/// The time for which tokens are valid, in seconds.
+const LASTS: i64 = 300;
+
+/// A token service, which gives tokens to [`USER`] with [`PASSWORD`].
+#[derive(Debug)]
+pub struct TokenService {
+    /// The server, which knows all requests.
+    pub server: Server,
+    certificate: String,
+}
+
+impl TokenService {
+    /// Starts one.
+    ///
+    /// # Panics
+    ///
+    /// If no key can be made.
+    pub fn start() -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let names = vec![ISSUER.to_owned()];
+        let parameters = CertificateParams::new(names).expect("a name that can be one");
+        let certificate = parameters.self_signed(&key).expect("a certificate");
+        let chain = vec![STANDARD.encode(certificate.der())];
+        let signer = EncodingKey::from_ec_der(&key.serialize_der());
+        let server = Server::start(move |request| answer(request, &signer, &chain));
+        Self {
+            server,
+            certificate: certificate.pem(),
+        }
+    }
+
+    /// Returns the setting by which a registry trusts it.
+    pub fn auth(&self) -> Auth {
+        // By name: clients do not follow a registry to an address inside of a network.
+        let port = self.server.address.port();
+        Auth::Bearer {
+            realm: format!("http://localhost:{port}/token"),
+            certificate: self.certificate.clone(),
+        }
+    }
+}
+
+fn answer(request: &Recorded, signer: &EncodingKey, chain: &[String]) -> Reply {
+    let pair = STANDARD.encode(format!("{USER}:{PASSWORD}"));
+    if request.header("authorization") != Some(&*format!("Basic {pair}")) {
+        return Reply::new(401);
+    }
+    let scope = request.parameter("scope").unwrap_or_default();
+    let scope = scope.replace("%2C", ",");
+    let access = match scope.split(':').collect::<Vec<_>>()[..] {
+        [kind, name, actions] => {
+            let actions: Vec<_> = actions.split(',').collect();
+            serde_json::json!([{"type": kind, "name": name, "actions": actions}])
+        }
+        _ => serde_json::json!([]),
+    };
+    let now = Timestamp::now().as_second();
+    let claims = serde_json::json!({
+        "iss": ISSUER, "sub": USER, "aud": SERVICE, "jti": "1",
+        "iat": now - 10, "nbf": now - 10, "exp": now + LASTS,
+        "access": access,
+    });
+    let header = Header {
+        x5c: Some(chain.to_vec()),
+        ..Header::new(Algorithm::ES256)
+    };
+    let token = jsonwebtoken::encode(&header, &claims, signer).expect("claims can be signed");
+    let body = serde_json::json!({"token": token, "expires_in": LASTS});
+    Reply::new(200).body(body.to_string())
+}
