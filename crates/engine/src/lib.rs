@@ -2,13 +2,15 @@
 //!
 //! Every rule lives in `pathline_blueprint`; this crate carries watch events to those rules and their
 //! answers to the cluster. [`Engine::run`] is the one entry: it runs the parts side by side until all have
-//! ended. `supply` reconciles, `observe` records what came of it, `runtime` carries both.
+//! ended. `supply` reconciles, `observe` records what came of it, `tracking` follows repositories and images,
+//! `runtime` carries all of them.
 
 pub mod crds;
 
 mod observe;
 mod runtime;
 mod supply;
+mod tracking;
 
 use std::path::PathBuf;
 
@@ -29,6 +31,9 @@ pub use crate::runtime::lease::Election;
 pub use crate::runtime::metrics::Metrics;
 pub use crate::supply::owner::forget_live;
 pub use crate::supply::ytt::Renderer;
+pub use crate::tracking::{
+    GitHost, PollBoard, Polls, RegistryHost, Tracking, TrackingMetrics, TrackingSettings,
+};
 pub use pathline_workers::explain;
 
 /// The name under which Pathline owns the fields it writes.
@@ -63,6 +68,8 @@ pub struct Options {
     /// Becomes true when the workers are prepared: what an earlier run left behind has ended, and
     /// they begin to work.
     pub prepared: watch::Sender<bool>,
+    /// The settings of tracking, and the handles by which others see it.
+    pub tracking: Tracking,
 }
 
 impl Options {
@@ -79,6 +86,7 @@ impl Options {
             ledger,
             election: None,
             prepared: watch::Sender::new(false),
+            tracking: Tracking::default(),
         }
     }
 }
@@ -145,6 +153,7 @@ fn parts(env: &Env, options: &Options) -> Vec<Part> {
     let observers = Observers::new(env);
     let mut parts = supply::parts(env, options.ytt.clone(), &observers);
     parts.extend(observers.parts(env));
+    parts.push(tracking::part(env, &options.tracking, &options.data_dir));
     if let Some(kinds) = options.workers {
         let options = workers::Options {
             identity: options.identity.clone(),

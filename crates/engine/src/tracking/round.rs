@@ -1,0 +1,412 @@
+//! Rounds: one look at trackers that read the same file.
+//!
+//! The registry is asked first and the repository after it has answered. A configuration that is new may ask the registry
+//! something that nobody has asked in this round; then that is asked, and the repository once more.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use jiff::{SignedDuration, Timestamp};
+use pathline_ledger::Ledger;
+use pathline_ledger::trackers::{
+    ApplyOutcome, CycleResult, FormedRelease, KnownSource, NewConfiguration,
+};
+use pathline_release::application::Application;
+use pathline_release::poll::{Ending, Failure, FingerprintKey, Jitter};
+use pathline_release::queue::Flow;
+use pathline_release::request::Reference;
+use pathline_release::tracker::{
+    Cycle, ImageQuery, Outcome, RegistryProblem, SourceProblem, SourceRead,
+};
+use pathline_release::{label::Kind, tracker};
+use pathline_remote::git::Git;
+use pathline_remote::http::{self, HttpClient};
+use pathline_remote::source::{Known, SourceAnswer};
+
+use super::followed::FollowedTracker;
+use super::gate::Gates;
+use super::images::{Images, RegistryAnswers};
+use super::outcome::Trouble;
+use super::sources::{Source, Sources};
+use super::{Tracking, login, random};
+use crate::runtime::clock::Clock;
+
+/// The number of times that a registry is asked in one round because the configuration has changed again.
+const MAX_TURNS: usize = 3;
+
+/// The pause after somebody else was first.
+const AGAIN: SignedDuration = SignedDuration::from_secs(1);
+
+/// Looks at trackers.
+pub(super) struct Looker {
+    ledger: Ledger,
+    clock: Clock,
+    tracking: Tracking,
+    images: Images,
+    sources: Sources,
+}
+
+/// The answer of a repository about one application.
+struct Reading {
+    read: SourceRead,
+    application: Option<Application>,
+    known: Option<Known>,
+    trouble: Option<Trouble<SourceProblem>>,
+}
+
+/// A tracker after a round: how that ended, and the tracker from then on, unless somebody else has changed it.
+pub(super) type Looked = (String, Ending, Option<FollowedTracker>);
+
+impl Looker {
+    pub(super) fn new(
+        ledger: &Ledger,
+        clock: &Clock,
+        tracking: &Tracking,
+        git: Git,
+    ) -> Result<Self, http::Failure> {
+        let (seed, key) = random();
+        let fingerprints = FingerprintKey::new(key);
+        let settings = Arc::clone(&tracking.settings);
+        let gates = Gates::new(clock.clone(), Jitter::new(seed), Arc::clone(&settings));
+        let gates = Arc::new(gates);
+        let http = HttpClient::new(settings.http_options(clock))?;
+        Ok(Self {
+            ledger: ledger.clone(),
+            clock: clock.clone(),
+            tracking: tracking.clone(),
+            images: Images::new(
+                http.clone(),
+                Arc::clone(&gates),
+                clock,
+                tracking,
+                fingerprints.clone(),
+            ),
+            sources: Sources::new(http, git, gates, tracking, fingerprints),
+        })
+    }
+
+    /// Looks at trackers that read the same file with the same credentials. `is_wanted` says that somebody waits for it, so
+    /// that no older answer will do.
+    pub(super) async fn poll(
+        &self,
+        members: Vec<FollowedTracker>,
+        interval: SignedDuration,
+        is_wanted: bool,
+    ) -> Vec<Looked> {
+        if let Some(locked) = members.iter().find_map(|it| it.locked.clone()) {
+            return refused(members, &locked);
+        }
+        let begun = self.clock.now();
+        let not_before = match is_wanted {
+            true => begun,
+            false => begun - interval / 2,
+        };
+        self.images.forget_before(begun - interval);
+        let Some(first) = members.first() else {
+            return Vec::new();
+        };
+        let questions = members.iter().map(async |member| {
+            let queries = member.queries();
+            let answers = self.images.ask(member, &queries, not_before).await;
+            (queries, answers)
+        });
+        let answered = join_all(questions).await;
+        let known = common(&members);
+        let (place, token) = (&first.stored.source, first.token.as_ref());
+        let source = self.sources.read(place, token, known.as_ref()).await;
+        let concluding = members.iter().zip(answered).map(|(member, answered)| {
+            self.conclude(member, answered, source.clone(), (begun, interval))
+        });
+        join_all(concluding).await
+    }
+
+    /// Says what follows for one tracker, and applies it.
+    async fn conclude(
+        &self,
+        member: &FollowedTracker,
+        (mut queries, mut answers): (Vec<ImageQuery>, RegistryAnswers),
+        mut source: Source,
+        (begun, interval): (Timestamp, SignedDuration),
+    ) -> Looked {
+        let mut reading = Reading::of(member, &source);
+        for _ in 0..MAX_TURNS {
+            let Some(unasked) = unasked(member, &reading, &queries) else {
+                break;
+            };
+            // The login for it may come with the configuration that was just read.
+            let reader = reading.reader(member);
+            let more = self
+                .images
+                .ask(&reader, std::slice::from_ref(&unasked), begun);
+            answers.add(more.await);
+            queries.push(unasked);
+            let (place, token) = (&member.stored.source, member.token.as_ref());
+            let again = self.sources.read(place, token, source.known.as_ref()).await;
+            // What is as it was is what was read a moment ago.
+            if !matches!(again.answer, Ok(SourceAnswer::Unchanged)) {
+                source = again;
+                reading = Reading::of(member, &source);
+            }
+        }
+        let slowed = source
+            .signs
+            .quota
+            .map_or(interval, |it| it.slowed(interval));
+        self.apply(member, answers, reading, slowed).await
+    }
+
+    async fn apply(
+        &self,
+        member: &FollowedTracker,
+        answers: RegistryAnswers,
+        reading: Reading,
+        interval: SignedDuration,
+    ) -> Looked {
+        let uid = member.stored.uid.clone();
+        let now = self.clock.now();
+        let basis = member.stored.state.basis();
+        let mut state = member.stored.state.clone();
+        let outcome = state.observe(
+            Cycle {
+                basis,
+                registry: answers.read.clone(),
+                source: reading.read.clone(),
+            },
+            now,
+        );
+        let mut after = reading.reader(member);
+        after.observed = Some(now);
+        after.last_failure = words(&answers, &reading);
+        let ending = ending(&answers, &reading, &outcome, &state, (member, interval));
+        if !outcome.has_changed {
+            // The commit may have moved; that is stored with the next change.
+            after.know(&reading);
+            return (uid, ending, Some(after));
+        }
+        let formed = match outcome.release {
+            None => None,
+            Some(release) => {
+                let described = self.images.describe(&after, &release.image).await;
+                Some(FormedRelease {
+                    release,
+                    image_revision: described.revision,
+                    image_source: described.source,
+                })
+            }
+        };
+        let number = formed.as_ref().map(|it| it.release.number);
+        let result = CycleResult {
+            uid: uid.clone(),
+            basis,
+            state: state.clone(),
+            known_source: reading.known.as_ref().map(stored_known),
+            configuration: reading.application.as_ref().map(NewConfiguration::from),
+            release: formed,
+            flow: Flow::usual(),
+            at: now,
+        };
+        match self.ledger.trackers().apply(result).await {
+            Ok(ApplyOutcome::Applied { .. }) => {
+                if let Some(number) = number {
+                    self.tracking.metrics.released();
+                    tracing::info!("formed release {number} of `{}`", member.stored.name);
+                }
+                after.know(&reading);
+                after.stored.state = state;
+                after.stored.observed = Some(now);
+                (uid, ending, Some(after))
+            }
+            // Whoever was first is asked for what there is now, and then it is looked at again.
+            Ok(ApplyOutcome::Discarded) => (uid, Ending::Again(now + AGAIN), None),
+            Err(error) => {
+                tracing::warn!(
+                    "what was seen of `{}` is not stored: {error}",
+                    member.stored.name
+                );
+                let mut unchanged = member.clone();
+                unchanged.observed = Some(now);
+                unchanged.last_failure = Some(error.to_string());
+                let failed = Ending::Failed {
+                    failure: Failure::Passing,
+                    not_before: None,
+                };
+                (uid, failed, Some(unchanged))
+            }
+        }
+    }
+}
+
+impl Reading {
+    fn of(member: &FollowedTracker, source: &Source) -> Self {
+        let mut reading = Self {
+            read: SourceRead::Unchanged,
+            application: None,
+            known: source.known.clone(),
+            trouble: None,
+        };
+        match &source.answer {
+            Ok(SourceAnswer::Unchanged | SourceAnswer::Moved { .. }) => {}
+            Ok(SourceAnswer::Read {
+                commit,
+                blob,
+                content,
+            }) => match read_application(content, member) {
+                Ok(application) => {
+                    reading.read = SourceRead::Read(application.configuration(commit, blob));
+                    reading.application = Some(application);
+                }
+                Err(message) => {
+                    let problem = SourceProblem::ConfigInvalid;
+                    reading.read = SourceRead::Problem(problem);
+                    reading.trouble = Some(Trouble {
+                        problem,
+                        message,
+                        not_before: None,
+                    });
+                }
+            },
+            Err(trouble) => {
+                reading.read = SourceRead::Problem(trouble.problem);
+                reading.trouble = Some(trouble.clone());
+            }
+        }
+        reading
+    }
+
+    /// Returns the tracker as it asks registries from now on: with the login that the configuration brings.
+    fn reader(&self, member: &FollowedTracker) -> FollowedTracker {
+        let mut reader = member.clone();
+        if let Some(application) = &self.application {
+            let hash = application.config_hash().to_owned();
+            let (document, secrets) = application.split();
+            if let Some(login) = login::of_document(&secrets.merged_into(&document)) {
+                reader.logins.insert(hash, login);
+            }
+        }
+        reader
+    }
+}
+
+impl FollowedTracker {
+    /// Takes note of the file as it was read; what could not be read is as it was.
+    fn know(&mut self, reading: &Reading) {
+        if let Some(known) = &reading.known {
+            self.stored.known_source = Some(stored_known(known));
+        }
+    }
+}
+
+/// Returns how a round ends in which nobody could be asked.
+fn refused(members: Vec<FollowedTracker>, why: &str) -> Vec<Looked> {
+    let refused = Ending::Failed {
+        failure: Failure::Refused,
+        not_before: None,
+    };
+    let refuse = |mut member: FollowedTracker| {
+        member.last_failure = Some(why.to_owned());
+        (member.stored.uid.clone(), refused, Some(member))
+    };
+    members.into_iter().map(refuse).collect()
+}
+
+/// Returns how a round ends that was broken off.
+pub(super) fn broken_off(members: &[String]) -> Vec<Looked> {
+    let failed = Ending::Failed {
+        failure: Failure::Passing,
+        not_before: None,
+    };
+    members
+        .iter()
+        .map(|uid| (uid.clone(), failed, None))
+        .collect()
+}
+
+impl RegistryAnswers {
+    fn add(&mut self, more: Self) {
+        self.read.answers.extend(more.read.answers);
+        self.read.problem = self.read.problem.or(more.read.problem);
+        self.trouble = self.trouble.take().or(more.trouble);
+    }
+}
+
+/// Returns the file as all trackers of a round know it; nothing if one of them knows another one, or has to read it.
+fn common(members: &[FollowedTracker]) -> Option<Known> {
+    let known = |member: &FollowedTracker| {
+        let known = member.stored.known_source.as_ref();
+        let known = known.filter(|it| !it.commit.is_empty())?;
+        // What was wrong with the file is said only when it is read.
+        (!member.has_unexplained_problem()).then(|| Known {
+            commit: known.commit.clone(),
+            blob: known.blob.clone(),
+        })
+    };
+    let first = known(members.first()?)?;
+    let is_same = |member: &FollowedTracker| known(member).as_ref() == Some(&first);
+    members.iter().all(is_same).then_some(first)
+}
+
+/// Returns a question that the configuration asks which was just read, and that nobody has asked yet.
+fn unasked(
+    member: &FollowedTracker,
+    reading: &Reading,
+    queries: &[ImageQuery],
+) -> Option<ImageQuery> {
+    let SourceRead::Read(configuration) = &reading.read else {
+        return None;
+    };
+    let wanted = member.stored.state.queries(Some(configuration));
+    wanted.into_iter().find(|it| !queries.contains(it))
+}
+
+fn read_application(content: &[u8], member: &FollowedTracker) -> Result<Application, String> {
+    let text = std::str::from_utf8(content).map_err(|_| "the file is not UTF-8".to_owned())?;
+    let path = member.stored.source.path.file();
+    Application::read(text, &member.stored.name).map_err(|error| format!("{path}: {error}"))
+}
+
+fn stored_known(known: &Known) -> KnownSource {
+    KnownSource {
+        commit: known.commit.clone(),
+        blob: known.blob.clone(),
+        validator: None,
+    }
+}
+
+/// Returns what went wrong, in words.
+fn words(answers: &RegistryAnswers, reading: &Reading) -> Option<String> {
+    let of_source = reading.trouble.as_ref().map(|it| it.message.as_str());
+    let of_registry = answers.trouble.as_ref().map(|it| it.message.as_str());
+    let words: Vec<&str> = [of_source, of_registry].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+fn ending(
+    answers: &RegistryAnswers,
+    reading: &Reading,
+    outcome: &Outcome,
+    state: &tracker::Tracker,
+    (member, interval): (&FollowedTracker, SignedDuration),
+) -> Ending {
+    let of_source = reading
+        .trouble
+        .as_ref()
+        .and_then(Trouble::<SourceProblem>::ending);
+    let of_registry = answers
+        .trouble
+        .as_ref()
+        .map(Trouble::<RegistryProblem>::ending);
+    if let Some(failed) = of_source.or(of_registry) {
+        return failed;
+    }
+    if let Some(at) = outcome.read_again_at {
+        return Ending::Again(at);
+    }
+    let is_commit = matches!(member.stored.source.reference, Reference::Commit(_));
+    let is_digest = |release: &pathline_release::Release| {
+        release.configuration.label.kind() == Kind::Digest && state.pending().is_none()
+    };
+    match is_commit && state.last_release().is_some_and(is_digest) {
+        true => Ending::Done,
+        false => Ending::Succeeded { interval },
+    }
+}

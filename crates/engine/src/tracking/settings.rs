@@ -1,0 +1,118 @@
+//! Settings of tracking: which hosts may be asked, how, and how often.
+
+use std::path::PathBuf;
+
+use jiff::SignedDuration;
+use pathline_clock::Clock;
+use pathline_release::poll::{Budget, INTERVAL};
+use pathline_release::request::{Host, Hosts, Scheme};
+use pathline_remote::http;
+use pathline_remote::registry::RegistryLogin;
+use url::Url;
+
+/// The name of GitHub, and the address of its REST API.
+const GITHUB: &str = "github.com";
+const GITHUB_API: &str = "https://api.github.com";
+
+/// The requests that GitHub is sent: it asks for one at a time.
+const GITHUB_BUDGET: Budget = Budget {
+    per_second: 10,
+    in_flight: 1,
+};
+
+/// The settings of tracking.
+#[derive(Clone, Debug)]
+pub struct TrackingSettings {
+    /// The time between two polls.
+    pub interval: SignedDuration,
+    /// The time for which a change has to settle before it is released.
+    pub settle: SignedDuration,
+    /// The hosts of repositories.
+    pub hosts: Vec<GitHost>,
+    /// The registries that are not spoken to as every other one is.
+    pub registries: Vec<RegistryHost>,
+    /// The file in which Docker keeps logins of registries.
+    pub docker_config: Option<PathBuf>,
+}
+
+/// A host of repositories.
+#[derive(Clone, Debug)]
+pub struct GitHost {
+    /// The host, as requests name it.
+    pub host: Host,
+    /// The REST API of GitHub, if the host has it.
+    pub github_api: Option<Url>,
+    /// The requests that it is sent at most.
+    pub budget: Budget,
+}
+
+/// A registry.
+#[derive(Clone, Debug)]
+pub struct RegistryHost {
+    /// The host, with its port if it has one.
+    pub name: String,
+    /// Whether it is spoken to without encryption.
+    pub allows_http: bool,
+    /// The requests that it is sent at most.
+    pub budget: Budget,
+    /// The login, unless an application brings one of its own.
+    pub login: Option<RegistryLogin>,
+}
+
+impl Default for TrackingSettings {
+    /// Returns what holds where nothing is said: GitHub, and every registry over https.
+    fn default() -> Self {
+        Self {
+            interval: INTERVAL,
+            settle: SignedDuration::ZERO,
+            hosts: vec![GitHost::github()],
+            registries: Vec::new(),
+            docker_config: None,
+        }
+    }
+}
+
+impl GitHost {
+    /// Returns github.com.
+    pub fn github() -> Self {
+        Self {
+            host: Host {
+                name: GITHUB.to_owned(),
+                schemes: vec![Scheme::Https],
+                has_nested_groups: false,
+            },
+            github_api: Some(Url::parse(GITHUB_API).expect("it is a URL")),
+            budget: GITHUB_BUDGET,
+        }
+    }
+}
+
+impl TrackingSettings {
+    /// Returns the hosts that a tracker may name.
+    pub fn known_hosts(&self) -> Hosts {
+        Hosts(self.hosts.iter().map(|it| it.host.clone()).collect())
+    }
+
+    /// Returns how hosts are asked.
+    pub(super) fn http_options(&self, clock: &Clock) -> http::Options {
+        http::Options {
+            clock: clock.clone(),
+            ..http::Options::default()
+        }
+    }
+
+    pub(super) fn git_host(&self, name: &str) -> Option<&GitHost> {
+        self.hosts.iter().find(|it| it.host.name == name)
+    }
+
+    /// Returns the budget of a host, of repositories or of images.
+    pub(super) fn budget(&self, name: &str) -> Budget {
+        let of_git = self.git_host(name).map(|it| it.budget);
+        let of_registry = || self.registry(name).map(|it| it.budget);
+        of_git.or_else(of_registry).unwrap_or_default()
+    }
+
+    pub(super) fn registry(&self, name: &str) -> Option<&RegistryHost> {
+        self.registries.iter().find(|it| it.name == name)
+    }
+}
