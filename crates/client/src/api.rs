@@ -13,15 +13,17 @@ mod object;
 mod owner;
 mod path;
 mod problem;
+mod release;
 mod running;
 #[cfg(feature = "openapi")]
 mod schemas;
 mod scope;
 mod token;
+mod tracker;
 mod wait;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
-pub use self::change::{ArrivedNow, Begin, Change, MadeNow};
+pub use self::change::{ArrivedNow, Begin, Change, MadeNow, ReleaseEvent, TrackerEvent};
 pub use self::concern::{Concerned, ConcernedOwner};
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};
@@ -29,10 +31,17 @@ pub use self::made::{Derivation, Made, TemplateVersion};
 pub use self::object::{ObjectLineage, RevisionState};
 pub use self::owner::{NearestBlueprint, Owner, OwnerPage, OwnerRef, OwnerSummary};
 pub use self::path::{ObjectName, PathStep, Ready};
-pub use self::problem::{Problem, ProblemDetail};
+pub use self::problem::{FieldProblem, Problem, ProblemDetail};
+pub use self::release::{
+    KeyChange, Release, ReleaseDetail, ReleaseEntry, ReleaseImage, ReleasePage, ReleaseSource,
+};
 pub use self::running::{ContainerPort, RunningContainer, RunningObject};
 pub use self::scope::{ParseScopeError, Scope};
 pub use self::token::{CreatedToken, NewToken, Token, TokenList};
+pub use self::tracker::{
+    ImageState, PendingConfiguration, PollState, QueueState, ReleaseRef, SourceState, Tracker,
+    TrackerCondition, TrackerRequest, TrackerStatus,
+};
 pub use self::wait::{
     AtWork, Impossible, MissingProof, Progress, ReplacedBy, WaitResult, WaitState,
 };

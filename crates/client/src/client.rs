@@ -11,7 +11,7 @@ mod options;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,6 +63,10 @@ impl Client {
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT);
+        // Where nothing is encrypted no authority is needed, and a minimal system has none.
+        if endpoint.url.scheme() == "http" {
+            builder = builder.tls_certs_only(None);
+        }
         if is_this_machine(&endpoint.url) {
             builder = builder.no_proxy();
         }
@@ -158,6 +162,42 @@ impl Client {
         self.answer(request, &url).await
     }
 
+    /// Replaces what is at `path`, if it is still the edition that was read, and returns what it has become.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or answers something else.
+    pub async fn put<B: Serialize + Sync, T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        edition: &str,
+        body: &B,
+    ) -> Result<T, Error> {
+        let url = self.address(path, &[]);
+        let request = self.http.put(url.clone()).header(IF_MATCH, edition);
+        let request = request.json(body).timeout(ANSWER_TIMEOUT);
+        self.answer(request, &url).await
+    }
+
+    /// Asks for something to be done at `path`, which has no answer but that it will be.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or refuses.
+    pub async fn request(&self, path: &[&str]) -> Result<(), Error> {
+        let url = self.address(path, &[]);
+        let request = self.http.post(url.clone()).timeout(ANSWER_TIMEOUT);
+        self.send(request, &url).await.map(drop)
+    }
+
+    /// Removes what is at `path`.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or refuses.
+    pub async fn remove(&self, path: &[&str]) -> Result<(), Error> {
+        let url = self.address(path, &[]);
+        let request = self.http.delete(url.clone()).timeout(ANSWER_TIMEOUT);
+        self.send(request, &url).await.map(drop)
+    }
+
     /// Follows the events at `path`, also across restarts of the server.
     pub fn events(&self, path: &[&str], query: &[(&str, &str)]) -> Events {
         let path = path.iter().map(|&it| it.to_owned());
@@ -216,6 +256,7 @@ impl Client {
                         code: String::new(),
                         message: format!("{url} answered {status}"),
                         hint: None,
+                        details: Vec::new(),
                     },
                 };
                 Err(self.refused(status, problem))

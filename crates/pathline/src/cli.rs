@@ -8,6 +8,8 @@ mod keys;
 mod ledger;
 mod lineage;
 mod read;
+mod release;
+mod seal;
 mod server;
 pub(crate) mod settings;
 mod subject;
@@ -38,13 +40,18 @@ pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArg
 pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::read::read;
+pub(crate) use self::release::{ListReleasesArgs, ReleaseArgs, ReleaseCommand, ShowReleaseArgs};
+pub(crate) use self::seal::{RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
 pub(crate) use self::token::{
     CreateTokenArgs, ListTokensArgs, RevokeTokenArgs, TokenArgs, TokenCommand,
 };
-pub(crate) use self::tracker::{LabelArgs, SimulateCasesArgs, TrackerArgs, TrackerCommand};
+pub(crate) use self::tracker::{
+    AddTrackerArgs, LabelArgs, ListTrackersArgs, NamedTrackerArgs, SetTrackerArgs,
+    SimulateCasesArgs, SourceArgs, TrackerArgs, TrackerCommand,
+};
 pub(crate) use self::wait::WaitArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -76,7 +83,9 @@ The configuration file is YAML, every key is optional, and a flag or variable wi
   ledger: /var/lib/ledger.db   # or postgres://USER:PASSWORD@HOST:PORT/DATABASE
   admission: enforce
   ytt: /opt/carvel/ytt
-  log: info";
+  log: info
+  trackers: trackers           # a directory, as --trackers
+  hosts: []                    # of repositories; with registries, ingest and polling: docs/trackers.md";
 
 const CRDS_EXAMPLES: &str = "\
 Examples:
@@ -229,12 +238,22 @@ pub(crate) enum Command {
     #[command(after_help = lineage::EXAMPLES)]
     Lineage(LineageArgs),
 
-    /// Try the rules by which applications are tracked
+    /// Follow applications: the configuration and the image of each
     ///
-    /// A tracker watches an application's configuration in a repository and its image in a registry, and forms a release
-    /// when both are ready. These commands need no Pathline that runs.
+    /// A tracker watches the configuration in a repository and the image in a registry, by their hashes, and forms a
+    /// release when both are ready: a configuration that changes waits for the image that belongs to it.
     #[command(after_help = tracker::EXAMPLES)]
     Tracker(TrackerArgs),
+
+    /// Show what was released, and what that changes
+    ///
+    /// A release is an image by its digest, with the configuration that belongs to it.
+    #[command(after_help = release::EXAMPLES)]
+    Release(ReleaseArgs),
+
+    /// Make and rotate the key that seals secrets in the ledger
+    #[command(after_help = seal::EXAMPLES)]
+    Seal(SealArgs),
 
     /// Make, list and revoke tokens, by which a running Pathline knows who asks
     ///
@@ -294,6 +313,13 @@ pub(crate) struct UpArgs {
         value_name = "MODE"
     )]
     pub(crate) admission: Option<Mode>,
+
+    #[command(flatten)]
+    pub(crate) seal_key: SealKeyArgs,
+
+    /// Begin with the trackers in this directory, while the ledger has never had one
+    #[arg(long, env = "PATHLINE_TRACKERS", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) trackers: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) programs: ProgramArgs,

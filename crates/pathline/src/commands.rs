@@ -9,6 +9,8 @@ mod demo;
 mod keys;
 mod lineage;
 mod man;
+mod release;
+mod seal;
 mod site;
 mod template;
 mod token;
@@ -33,7 +35,9 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Apply(args) => apply::run(&args).await,
         Command::Wait(args) => wait::run(&args).await,
         Command::Lineage(args) => lineage::run(args).await,
-        Command::Tracker(args) => tracker::run(&args.command),
+        Command::Tracker(args) => tracker::run(&args.command).await,
+        Command::Release(args) => release::run(&args.command).await,
+        Command::Seal(args) => seal::run(&args.command).await,
         Command::Token(args) => token::run(&args.command).await,
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

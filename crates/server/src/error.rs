@@ -1,12 +1,16 @@
 //! Errors of questions to Pathline: one shape for all, each with a code for programs and a hint for
 //! people. HTTP comes in with [`crate::rest`].
 
-use pathline_client::api::{Problem, ProblemDetail};
+use pathline_client::api::{FieldProblem, Problem, ProblemDetail};
 use pathline_engine::explain;
 use pathline_ledger::{Permission, Permissions};
 
 /// The advice where a part is up and does not answer: `/readyz` does not know of it.
 const LOGGED: &str = "try again in a moment; the log of Pathline says why it does not answer";
+
+/// The advice where secrets cannot be kept.
+const SEAL_KEY: &str = "start Pathline with --seal-key FILE, or PATHLINE_SEAL_KEY; `pathline seal new` \
+                        makes one";
 
 /// An error of the REST API; becomes a response with a [`Problem`].
 #[derive(Clone, Debug)]
@@ -35,10 +39,14 @@ pub enum ErrorKind {
     Conflict,
     /// The question builds on something that is no longer kept.
     Gone,
+    /// The thing has changed since it was read.
+    PreconditionFailed,
     /// The body is too large.
     PayloadTooLarge,
     /// The body is not of a type that is read here.
     UnsupportedMediaType,
+    /// The body can be read, and its fields are wrong.
+    Unprocessable,
     /// There are too many who ask at once.
     TooManyRequests,
     /// It can't be answered now, but probably soon.
@@ -109,8 +117,32 @@ impl ApiError {
                 code: code.to_owned(),
                 message: message.into(),
                 hint: None,
+                details: Vec::new(),
             },
         }))
+    }
+
+    /// Returns the error of a body whose fields are wrong; all of them are told.
+    pub(crate) fn invalid(problems: Vec<pathline_release::request::Problem>) -> Self {
+        let fields: Vec<_> = problems.iter().map(|it| it.field.as_str()).collect();
+        let message = format!("these fields are missing or wrong: {}", fields.join(", "));
+        let mut error = Self::new(ErrorKind::Unprocessable, "invalid", message);
+        error.0.problem.details = problems
+            .into_iter()
+            .map(|problem| FieldProblem {
+                field: problem.field,
+                code: problem.code.to_owned(),
+                message: problem.message,
+            })
+            .collect();
+        error
+    }
+
+    /// Returns the error that a message does not show the secret of its sender.
+    pub(crate) fn ingest_unauthorized() -> Self {
+        let message = "the message does not show the secret of its sender";
+        Self::new(ErrorKind::Unauthorized, "signature-wrong", message)
+            .with_hint("`secretFile` and `auth` of the configuration file say what is expected")
     }
 
     /// Returns the kind of the error.
@@ -140,7 +172,12 @@ impl From<pathline_ledger::Error> for ApiError {
             Error::NameTaken(_) => {
                 Self::conflict(error.to_string()).with_hint("choose another name")
             }
-            Error::BadCursor(_) | Error::TooMuch { .. } => Self::bad_request(error.to_string()),
+            Error::BadCursor(_) | Error::TooMuch { .. } | Error::AmbiguousId(_) => {
+                Self::bad_request(error.to_string())
+            }
+            Error::NoSealKey { .. } => {
+                Self::unavailable("there is no key to seal secrets with").with_hint(SEAL_KEY)
+            }
             Error::Forgotten { .. } | Error::Ahead { .. } => Self::gone(error.to_string())
                 .with_hint("ask again for what you follow, then begin without Last-Event-ID"),
             other => {

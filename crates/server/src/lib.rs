@@ -32,4 +32,5 @@ pub use crate::readiness::{Part, Readiness};
 pub use crate::rest::app;
 pub use crate::serve::{Limits, serve};
 pub use crate::state::AppState;
+pub use crate::views::ingest::{IngestAuth, IngestHook};
 pub use prometheus_client;

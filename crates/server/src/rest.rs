@@ -10,15 +10,18 @@ mod error;
 mod extract;
 mod guard;
 mod health;
+mod ingest;
 mod metrics;
 mod objects;
 mod openapi;
 mod owner_routes;
 mod owners;
+mod releases;
 mod requests;
 mod routes;
 mod stream;
 mod tokens;
+mod trackers;
 mod wait;
 
 pub use self::routes::app;

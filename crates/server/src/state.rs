@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pathline_clock::Clock;
+use pathline_engine::{PollBoard, Tracking, TrackingSettings};
 use pathline_ledger::Ledger;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -12,6 +13,7 @@ use crate::auth::Usage;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::views::ingest::{Ingest, IngestHook};
 use crate::views::wait::OwnerWatches;
 
 /// The most clients that may follow `/stream` at the same time.
@@ -31,6 +33,8 @@ pub struct AppState {
     followers: Arc<Semaphore>,
     waiters: Arc<Semaphore>,
     owner_watches: OwnerWatches,
+    tracking: Tracking,
+    ingest: Ingest,
     closing: CancellationToken,
     /// The tasks that requests start and do not wait for.
     tasks: TaskTracker,
@@ -50,6 +54,8 @@ impl AppState {
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             waiters: Arc::new(Semaphore::new(MAX_WAITERS)),
             owner_watches: OwnerWatches::new(tasks.clone()),
+            tracking: Tracking::default(),
+            ingest: Ingest::default(),
             closing: CancellationToken::new(),
             tasks,
         }
@@ -73,6 +79,20 @@ impl AppState {
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Adds the settings of tracking, and the board of its polls.
+    #[must_use]
+    pub fn with_tracking(mut self, tracking: Tracking) -> Self {
+        self.tracking = tracking;
+        self
+    }
+
+    /// Adds the senders whose messages are taken.
+    #[must_use]
+    pub fn with_ingest(mut self, hooks: Vec<IngestHook>) -> Self {
+        self.ingest = Ingest::new(hooks);
         self
     }
 
@@ -120,6 +140,18 @@ impl AppState {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    pub(crate) fn tracking(&self) -> &TrackingSettings {
+        &self.tracking.settings
+    }
+
+    pub(crate) fn polls(&self) -> &PollBoard {
+        &self.tracking.board
+    }
+
+    pub(crate) fn ingest(&self) -> &Ingest {
+        &self.ingest
     }
 
     pub(crate) fn usage(&self) -> &Usage {

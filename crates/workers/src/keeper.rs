@@ -63,8 +63,21 @@ impl Keeper {
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(output)
-            .spawn()?;
+            .spawn();
+        let keeper = keeper.map_err(|error| self.explain(error))?;
         Ok((keeper, ours))
+    }
+}
+
+impl Keeper {
+    /// Says what is missing where a system has no `/proc`, by which this very executable is found.
+    fn explain(&self, error: io::Error) -> io::Error {
+        let is_own = self.program.starts_with("/proc");
+        if is_own && error.kind() == io::ErrorKind::NotFound {
+            let message = "there is no /proc here, by which commands are started; mount it";
+            return io::Error::new(io::ErrorKind::NotFound, message);
+        }
+        error
     }
 }
 

@@ -30,6 +30,48 @@ pub struct Change {
     pub gone: bool,
 }
 
+/// The data of the event `tracker`: something has happened to a tracker.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct TrackerEvent {
+    /// The place of the change among all; also the id of the event, to go on from.
+    pub sequence: i64,
+    /// When it was recorded.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
+    pub time: Timestamp,
+    /// The name of the tracker, `GROUP.NAME`.
+    pub tracker: String,
+    /// The uid of the tracker: another one of the same name has another.
+    pub uid: String,
+    /// The event: `created`, `replaced` or `deleted`; `hinted`, where a sender says that something may have
+    /// changed, or `wanted`, where somebody wants it to be looked at; `observed`, where its status has changed.
+    pub what: String,
+    /// The token, or the sender, that did it; absent where Pathline itself has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// The data of the event `release`: a tracker has formed one.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct ReleaseEvent {
+    /// The place of the change among all; also the id of the event, to go on from.
+    pub sequence: i64,
+    /// When it was recorded.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
+    pub time: Timestamp,
+    /// The id of the release, for `GET /releases/{id}`.
+    pub id: String,
+    /// The name of its tracker.
+    pub tracker: String,
+    /// The number among those of its tracker.
+    pub number: u64,
+    /// The reason: `initial`, `container_updated`, `version_created` or `label_changed`.
+    pub cause: String,
+    /// The image, by digest.
+    pub image: String,
+}
+
 /// The data of the event `begin`, with which every stream begins.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(ToSchema))]

@@ -143,7 +143,12 @@ impl Error {
             code,
             message,
             hint: said,
+            details,
         } = problem.error;
+        let details = details
+            .iter()
+            .map(|it| format!("\n  {}: {}", it.field, it.message));
+        let message = std::iter::once(message).chain(details).collect();
         let hint = match status {
             // No command helps: all of them would send this token.
             StatusCode::UNAUTHORIZED if is_own => Some(format!(

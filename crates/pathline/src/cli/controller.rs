@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{Address, LedgerArgs, OutputArgs, ProgramArgs};
+use super::{Address, LedgerArgs, OutputArgs, ProgramArgs, SealKeyArgs};
 use crate::wiring::admission::Mode;
 use crate::wiring::webhook::Target;
 
@@ -83,6 +83,17 @@ pub(crate) struct ControllerArgs {
     /// file
     #[arg(long, env = "PATHLINE_DATA_DIR", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".pathline")]
     pub(crate) data_dir: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) seal_key: SealKeyArgs,
+
+    /// Begin with the trackers in this directory, while the ledger has never had one
+    #[arg(long, env = "PATHLINE_TRACKERS", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) trackers: Option<PathBuf>,
+
+    /// Read what is about trackers from this YAML file: hosts, registries, ingest and polling
+    #[arg(long, env = "PATHLINE_CONFIG", hide_env_values = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) programs: ProgramArgs,

@@ -4,17 +4,20 @@
 //! configuration file, and the file wins over the defaults below.
 
 mod file;
+mod tracking;
 
 use std::path::{Path, PathBuf};
 
 use pathline_ledger::Location;
 
-use crate::cli::{Address, LogArgs, UpArgs};
+use crate::cli::{Address, ControllerArgs, LogArgs, SealKeyArgs, UpArgs};
 use crate::terminal::logs::Verbosity;
 use crate::wiring::admission::Mode;
 
 pub(crate) use self::file::ConfigError;
 use self::file::ConfigFile;
+pub(crate) use self::tracking::TrackingConfig;
+use crate::wiring::seal_key::KeySource;
 
 /// The directory where `up` keeps everything unless told otherwise.
 pub(crate) const DATA_DIR: &str = pathline_client::DEFAULT_DATA_DIR;
@@ -24,7 +27,7 @@ pub(crate) const LISTEN: &str = "127.0.0.1:7700";
 pub(crate) const KUBE_LISTEN: &str = "127.0.0.1:7443";
 
 /// Everything `up` needs to know.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct UpSettings {
     pub(crate) data_dir: PathBuf,
     pub(crate) listen: Address,
@@ -33,12 +36,49 @@ pub(crate) struct UpSettings {
     pub(crate) admission: Mode,
     pub(crate) ytt: Option<PathBuf>,
     pub(crate) verbosity: Verbosity,
+    pub(crate) trackers: TrackerSettings,
+}
+
+/// The settings of `up` and `controller` that are about trackers.
+#[derive(Debug, Default)]
+pub(crate) struct TrackerSettings {
+    /// The hosts, the registries and the senders of messages.
+    pub(crate) config: TrackingConfig,
+    /// The directory of trackers to begin with.
+    pub(crate) directory: Option<PathBuf>,
+    /// The key that seals secrets, if one is given.
+    pub(crate) seal_key: Option<KeySource>,
+}
+
+impl TrackerSettings {
+    /// Decides for `controller`.
+    pub(crate) fn of_controller(args: &ControllerArgs) -> Result<Self, ConfigError> {
+        let mut settings = Self {
+            config: TrackingConfig::default(),
+            directory: args.trackers.clone(),
+            seal_key: seal_key(&args.seal_key),
+        };
+        if let Some(path) = &args.config {
+            let mut file = ConfigFile::read(path)?;
+            file.check_for_controller(path)?;
+            let beside = path.parent().unwrap_or(Path::new(""));
+            settings.config = file.take_tracking(beside)?;
+            let named = file.trackers.map(|it| beside.join(it));
+            settings.directory = settings.directory.or(named);
+        }
+        Ok(settings)
+    }
+}
+
+fn seal_key(args: &SealKeyArgs) -> Option<KeySource> {
+    let file = args.seal_key.clone().map(KeySource::File);
+    file.or_else(|| args.seal_key_text.clone().map(KeySource::Text))
 }
 
 impl UpSettings {
     /// Decides, reading the configuration file if one is named.
     pub(crate) fn resolve(args: &UpArgs, log: &LogArgs) -> Result<Self, ConfigError> {
-        let file = args
+        let mut file = args
             .config
             .as_deref()
             .map(ConfigFile::read)
@@ -51,6 +91,14 @@ impl UpSettings {
             .as_deref()
             .and_then(Path::parent)
             .unwrap_or(Path::new(""));
+        let trackers = TrackerSettings {
+            config: file.take_tracking(beside)?,
+            directory: args
+                .trackers
+                .clone()
+                .or(file.trackers.map(|it| beside.join(it))),
+            seal_key: seal_key(&args.seal_key),
+        };
         let data_dir = args
             .data_dir
             .clone()
@@ -83,6 +131,7 @@ impl UpSettings {
                 .clone()
                 .or(file.ytt.map(|program| beside.join(program))),
             verbosity,
+            trackers,
         })
     }
 }

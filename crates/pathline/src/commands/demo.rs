@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::settings;
+use crate::cli::settings::TrackerSettings;
 use crate::cli::{Address, DemoArgs, LogArgs};
 use crate::demo::{Display, Performance, Scene};
 use crate::terminal::logs::{self, Sink};
@@ -100,6 +101,7 @@ async fn show(
 fn options(scene: &Scene) -> Options {
     let any_free: Address = "127.0.0.1:0".parse().expect("it is an address");
     Options {
+        trackers: TrackerSettings::default(),
         data_dir: scene.data_dir(),
         adopt: false,
         listen: any_free.clone(),

@@ -1,4 +1,6 @@
-//! `pathline tracker`: the rules by which applications are tracked, to be tried.
+//! `pathline tracker`: the applications that are followed, and the rules by which they are, to be tried.
+
+pub(super) mod server;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,8 +32,14 @@ impl Hint for CaseError {
     }
 }
 
-pub(crate) fn run(command: &TrackerCommand) -> Result<Exit, CommandError> {
+pub(crate) async fn run(command: &TrackerCommand) -> Result<Exit, CommandError> {
     match command {
+        TrackerCommand::Add(args) => server::add(args).await,
+        TrackerCommand::List(args) => server::list(args).await,
+        TrackerCommand::Get(args) => server::get(args).await,
+        TrackerCommand::Set(args) => server::set(args).await,
+        TrackerCommand::Rm(args) => server::rm(args).await,
+        TrackerCommand::Poll(args) => server::poll(args).await,
         TrackerCommand::Simulate(args) => run_cases(args),
         TrackerCommand::Label(args) => choose(args),
     }

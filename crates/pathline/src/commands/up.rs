@@ -36,6 +36,7 @@ pub(crate) async fn run(args: &UpArgs, log: &LogArgs) -> Result<Exit, CommandErr
         admission: settings.admission,
         ytt: settings.ytt,
         ledger: settings.ledger,
+        trackers: settings.trackers,
     };
     let mut instance = tokio::select! {
         started = Instance::start(&options) => started?,

@@ -100,6 +100,7 @@ impl CommandError {
                 code: code.unwrap_or_else(|| self.exit.code().to_owned()),
                 message: causes(self.error.as_ref()).join(": "),
                 hint: self.hint.clone(),
+                details: Vec::new(),
             },
         }
     }

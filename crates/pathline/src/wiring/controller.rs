@@ -17,10 +17,12 @@ use pathline_server::{Part, Readiness};
 use pathline_workers::Kinds;
 
 use crate::cli::ControllerArgs;
+use crate::cli::settings::TrackerSettings;
 use crate::terminal::report::{CommandError, Exit};
-use crate::wiring::instance::{app_state, prepare, serve_api, start_engine};
+use crate::wiring::instance::{app_state, prepare, serve_api, start_engine, tracking};
 use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::tasks::Tasks;
+use crate::wiring::tracker_files;
 use crate::wiring::webhook;
 
 /// The Lease by which replicas agree on who acts.
@@ -42,6 +44,7 @@ pub(crate) struct Controller {
 impl Controller {
     /// Starts everything; returns when the kinds are there and the webhook is registered.
     pub(crate) async fn start(args: &ControllerArgs) -> Result<Self, CommandError> {
+        let trackers = TrackerSettings::of_controller(args)?;
         let config = reach(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
         let data_dir = prepare(&args.data_dir)?;
         let clock = Clock::system();
@@ -65,7 +68,9 @@ impl Controller {
             },
             adopt: args.adopt,
             is_embedded: false,
+            seal_key: trackers.seal_key.clone(),
         };
+        let tracking = tracking(&trackers);
         let home = LedgerHome::open(location.as_ref(), &data_dir, &claim, &clock).await?;
         // The kind whose revisions the ledger knows: kinds may be kept in stores that count by themselves.
         let kind = ApiResource::erase::<Workload>(&());
@@ -75,7 +80,10 @@ impl Controller {
         let listener = pathline_server::listen(args.listen.as_str(), "--listen").await?;
         let listen = pathline_server::reachable(listener.local_addr()?);
         let mut servers = Tasks::default();
-        let state = app_state(&home, client.clone(), &servers, clock.clone());
+        let state = app_state(&home, client.clone(), &servers, clock.clone())
+            .with_tracking(tracking.clone())
+            .with_ingest(trackers.config.ingest.clone());
+        tracker_files::begin_with(&trackers, home.ledger(), &clock).await?;
         let readiness = state.readiness().clone();
         serve_api(&mut servers, state.clone(), listener);
         home.announce(listen)?;
@@ -88,6 +96,7 @@ impl Controller {
             // With several replicas only the one that leads acts.
             election: Some(Election::new(&namespace, LEASE, &identity(&clock))),
             ytt: args.programs.ytt.clone(),
+            tracking,
             clock,
             ..pathline_engine::Options::new(&data_dir, home.ledger().clone())
         };

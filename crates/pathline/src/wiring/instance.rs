@@ -11,7 +11,7 @@ use kube::Client;
 use kube::api::ApiResource;
 use pathline_clock::Clock;
 use pathline_cluster::Cluster;
-use pathline_engine::{Connection, Engine};
+use pathline_engine::{Connection, Engine, Tracking};
 use pathline_ledger::{ClusterRef, Location};
 use pathline_server::{AppState, Part};
 use pathline_workers::{Keeper, Kinds};
@@ -19,12 +19,14 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::cli::Address;
+use crate::cli::settings::TrackerSettings;
 use crate::terminal::report::CommandError;
 use crate::wiring::admission::{Mode, Rules};
 use crate::wiring::identity::{self, Established};
 use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::private;
 use crate::wiring::tasks::Tasks;
+use crate::wiring::tracker_files;
 
 /// The directory, the addresses and the programs of an instance.
 #[derive(Debug)]
@@ -39,6 +41,7 @@ pub(crate) struct Options {
     pub(crate) ytt: Option<PathBuf>,
     /// The one in the data directory unless said otherwise.
     pub(crate) ledger: Option<Location>,
+    pub(crate) trackers: TrackerSettings,
 }
 
 /// A Pathline that runs in this process.
@@ -80,6 +83,7 @@ impl Instance {
             },
             adopt: options.adopt,
             is_embedded: true,
+            seal_key: options.trackers.seal_key.clone(),
         };
         let home = LedgerHome::open(options.ledger.as_ref(), &data_dir, &claim, &clock).await?;
         // All kinds of the embedded cluster share one count of revisions, and this one is always there.
@@ -89,6 +93,7 @@ impl Instance {
         if options.adopt && !was_copy && home.taken_over_from().is_none() {
             identity::announce_nothing_to_adopt();
         }
+        let tracking = tracking(&options.trackers);
         let listener = pathline_server::listen(options.listen.as_str(), "--listen").await?;
         let kube_listener =
             pathline_server::listen(options.kube_listen.as_str(), "--kube-listen").await?;
@@ -102,7 +107,10 @@ impl Instance {
             .await
             .context("cannot say that nothing is known to be live yet")?;
         let mut servers = Tasks::default();
-        let state = app_state(&home, cluster.client(), &servers, clock.clone());
+        let state = app_state(&home, cluster.client(), &servers, clock.clone())
+            .with_tracking(tracking.clone())
+            .with_ingest(options.trackers.config.ingest.clone());
+        tracker_files::begin_with(&options.trackers, home.ledger(), &clock).await?;
         let readiness = state.readiness().clone();
         serve_api(&mut servers, state.clone(), listener);
         serve_cluster(&mut servers, &cluster, kube_listener);
@@ -125,6 +133,7 @@ impl Instance {
             workers: Some(Kinds::all()),
             keeper,
             ytt: options.ytt.clone(),
+            tracking,
             clock,
             ..pathline_engine::Options::new(&data_dir, home.ledger().clone())
         };
@@ -220,16 +229,25 @@ pub(crate) fn prepare(data_dir: &Path) -> Result<PathBuf, CommandError> {
     Ok(made)
 }
 
+/// Returns the settings of tracking, with handles of their own.
+pub(crate) fn tracking(settings: &TrackerSettings) -> Tracking {
+    Tracking {
+        settings: Arc::new(settings.config.tracking.clone()),
+        ..Tracking::default()
+    }
+}
+
 /// Starts the loops against a cluster, embedded or real, and shows what they count under `/metrics`.
 pub(crate) fn start_engine(
     connection: Connection,
     options: pathline_engine::Options,
     state: &AppState,
 ) -> Tasks {
-    let metrics = options.metrics.clone();
-    state
-        .metrics()
-        .register(|registry| metrics.register(registry));
+    let (metrics, tracking) = (options.metrics.clone(), options.tracking.metrics.clone());
+    state.metrics().register(|registry| {
+        metrics.register(registry);
+        tracking.register(registry);
+    });
     let mut engine = Tasks::default();
     engine.run(Engine::run(connection, options, engine.shutdown.clone()));
     state.readiness().mark_ready(Part::Engine);

@@ -17,10 +17,11 @@ use pathline_server::{FirstToken, Secret};
 use crate::terminal::output::say;
 use crate::terminal::report::CommandError;
 use crate::wiring::private;
+use crate::wiring::seal_key::{self, KeySource};
 use crate::wiring::tasks::Tasks;
 
 /// The file name of the ledger in the data directory.
-const FILE: &str = "ledger.db";
+pub(crate) const FILE: &str = "ledger.db";
 
 /// The cluster for which a ledger is opened.
 pub(crate) struct LedgerClaim {
@@ -30,6 +31,8 @@ pub(crate) struct LedgerClaim {
     /// True if the cluster is in the data directory, and so the ledger there is its own in any case: it was
     /// copied, moved or restored together with the cluster.
     pub(crate) is_embedded: bool,
+    /// The key that seals secrets, if one is given.
+    pub(crate) seal_key: Option<KeySource>,
 }
 
 /// The open ledger, and the data directory with the files that say how to reach it.
@@ -66,6 +69,12 @@ impl LedgerHome {
             ));
         }
         let shared = matches!(location, Location::Postgres(_));
+        let usual = match shared {
+            // Who else shares the ledger could not open what is sealed here.
+            true => KeySource::None,
+            false => KeySource::DataDir(data_dir.to_owned()),
+        };
+        let ledger = seal_key::give(ledger, claim.seal_key.as_ref().unwrap_or(&usual)).await?;
         ensure_admin_token(&ledger, shared, data_dir, clock.now()).await?;
         Ok(Self {
             ledger,

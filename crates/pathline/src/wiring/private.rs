@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::terminal::report::CommandError;
 
 /// The files below a data directory that hold secrets.
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 10] = [
     "pki",
     "pki/ca.key",
     "pki/service-accounts.key",
@@ -17,6 +17,8 @@ const SECRETS: [&str; 8] = [
     "kubeconfig",
     "cluster.db",
     "ledger.db",
+    "seal.key",
+    "seal.key.next",
 ];
 
 /// The system itself: whoever is root can read everything anyway.

@@ -25,7 +25,7 @@ fn refusal(text: &str) -> String {
 #[test]
 fn unknown_key_is_named_with_its_place() {
     assert_snapshot!(refusal("listen: 127.0.0.1:0\nkube-listen: 127.0.0.1:0\n"), @"
-    error: pathline.yaml:2:1: unknown field `kube-listen`, expected one of dataDir, listen, kubeListen, ledger, admission, ytt, log
+    error: pathline.yaml:2:1: unknown field `kube-listen`, expected one of dataDir, listen, kubeListen, ledger, admission, ytt, log, trackers, hosts, registries, dockerConfig, ingest, polling
 
     hint: `pathline help up` shows every key
     ");

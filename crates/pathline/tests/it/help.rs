@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 31] = [
+pub(crate) const COMMANDS: [&str; 43] = [
     "up",
     "controller",
     "crds",
@@ -30,8 +30,20 @@ pub(crate) const COMMANDS: [&str; 31] = [
     "lineage",
     "lineage simulate",
     "tracker",
+    "tracker add",
+    "tracker list",
+    "tracker get",
+    "tracker set",
+    "tracker rm",
+    "tracker poll",
     "tracker simulate",
     "tracker label",
+    "release",
+    "release list",
+    "release show",
+    "seal",
+    "seal new",
+    "seal rotate",
     "token",
     "token create",
     "token list",

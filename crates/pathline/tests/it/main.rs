@@ -45,5 +45,6 @@ mod template;
 mod templates;
 mod token;
 mod tracker;
+mod tracking;
 mod up;
 mod usage;

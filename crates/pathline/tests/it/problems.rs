@@ -29,7 +29,7 @@ fn code(text: &str) -> String {
 }
 
 /// Every command that takes `-o`, with something wrong; its exit code and its word.
-const WRONG: [(&str, i32, &str); 25] = [
+const WRONG: [(&str, i32, &str); 35] = [
     ("wait workload/a", 3, "unavailable"),
     ("wait nothing", 2, "bad-request"),
     ("wait workload/a --timeout=-1s", 2, "bad-request"),
@@ -55,6 +55,16 @@ const WRONG: [(&str, i32, &str); 25] = [
     ("controller --kubeconfig none", 3, "unavailable"),
     ("crds --nothing", 2, "bad-request"),
     ("nothing", 2, "bad-request"),
+    ("tracker add a.b", 2, "bad-request"),
+    ("tracker add a.b --repo o/r", 3, "unavailable"),
+    ("tracker list", 3, "unavailable"),
+    ("tracker get a.b", 3, "unavailable"),
+    ("tracker set a.b --branch x", 3, "unavailable"),
+    ("tracker rm a.b", 3, "unavailable"),
+    ("tracker poll a.b", 3, "unavailable"),
+    ("release list", 3, "unavailable"),
+    ("release show 1234567", 3, "unavailable"),
+    ("seal rotate", 3, "unavailable"),
 ];
 
 #[test]

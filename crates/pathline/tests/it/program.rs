@@ -27,6 +27,8 @@ pub(crate) fn pathline() -> Command {
         "LEDGER",
         "SERVER",
         "TOKEN",
+        "TRACKERS",
+        "SEAL_KEY",
     ];
     for variable in settings {
         command.env_remove(format!("PATHLINE_{variable}"));

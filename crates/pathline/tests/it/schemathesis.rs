@@ -20,7 +20,7 @@ const SUITE: &str = "the REST API by schemathesis";
 const CONFIGURATION: &str = r#"
 # A cursor that nobody gave out is refused, although it is a text as the schema says.
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "400", "401", "403", "404", "409", "410"]
+expected-statuses = ["2xx", "400", "401", "403", "404", "409", "410", "412", "413", "415", "422", "503"]
 "#;
 
 #[tokio::test]

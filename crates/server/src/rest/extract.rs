@@ -1,10 +1,12 @@
 //! Extractors of paths, queries and bodies, whose rejections are [`ApiError`]s.
 
+use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use crate::error::{ApiError, ErrorKind};
@@ -43,7 +45,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if announced(&request).is_some_and(|length| length > MAX_BODY_BYTES) {
+        if announced(request.headers()).is_some_and(|length| length > MAX_BODY_BYTES) {
             return Err(too_large());
         }
         let read = axum::Json::from_request(request, state).await;
@@ -52,9 +54,31 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
+/// Reads a body of at most so many bytes; one that says to be longer is not read at all.
+pub(crate) async fn read_bytes(
+    headers: &HeaderMap,
+    body: axum::body::Body,
+    limit: usize,
+) -> Result<Bytes, ApiError> {
+    let too_large = || {
+        let message = format!("the body of this request has at most {limit} bytes");
+        ApiError::new(ErrorKind::PayloadTooLarge, "too-large", message)
+    };
+    if announced(headers).is_some_and(|length| length > limit) {
+        return Err(too_large());
+    }
+    let read = Limited::new(body, limit).collect().await;
+    read.map(|collected| collected.to_bytes()).map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            return too_large();
+        }
+        ApiError::bad_request("the body did not come whole")
+    })
+}
+
 /// Returns how long the body says to be.
-fn announced(request: &Request) -> Option<usize> {
-    let length = request.headers().get(CONTENT_LENGTH)?;
+fn announced(headers: &HeaderMap) -> Option<usize> {
+    let length = headers.get(CONTENT_LENGTH)?;
     length.to_str().ok()?.parse().ok()
 }
 

@@ -2,11 +2,12 @@
 
 pub(crate) mod example;
 pub(crate) mod responses;
+pub(crate) mod tracker_example;
 
 use std::sync::Arc;
 
 use axum::{Extension, Json};
-use pathline_client::api::{Begin, Change, Problem};
+use pathline_client::api::{Begin, Change, Problem, ReleaseEvent, TrackerEvent};
 use utoipa::openapi::OpenApi as Description;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
@@ -22,11 +23,13 @@ use utoipa::{Modify, OpenApi};
             found in the log; one that the client sends is kept.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(Begin, Change, Problem)),
+    components(schemas(Begin, Change, Problem, ReleaseEvent, TrackerEvent)),
     modifiers(&Bearer),
     tags(
         (name = "owners", description = "Workloads and deliverables: their paths, what they give and what comes out"),
         (name = "artifacts", description = "What it is made of, and where it has got to"),
+        (name = "trackers", description = "Applications whose repository and image are followed"),
+        (name = "releases", description = "An image with the configuration that belongs to it, and where it went"),
         (name = "stream", description = "Changes as they happen"),
         (name = "tokens", description = "Who may ask"),
         (name = "health", description = "How Pathline itself is; open to all"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
 use axum::{Extension, Router};
 use pathline_ledger::Permission;
 use utoipa::OpenApi;
@@ -16,8 +17,8 @@ use crate::error::{ApiError, ErrorKind};
 use crate::rest::bounds::{Bounds, MAX_BODY_BYTES};
 use crate::rest::owner_routes::{Differences, for_deliverables, for_workloads};
 use crate::rest::{
-    artifacts, bounds, concern, guard, health, metrics, objects, openapi, owners, requests, stream,
-    tokens, wait,
+    artifacts, bounds, concern, guard, health, ingest, metrics, objects, openapi, owners, releases,
+    requests, stream, tokens, trackers, wait,
 };
 
 /// Returns the router with every path Pathline answers.
@@ -25,7 +26,9 @@ pub fn app(state: AppState) -> Router {
     let (router, document) = OpenApiRouter::with_openapi(openapi::Document::openapi())
         .merge(open())
         .merge(bounded(&state, Permission::Read, reading()))
+        .merge(bounded(&state, Permission::Write, writing()))
         .merge(bounded(&state, Permission::Admin, administering()))
+        .merge(within_bounds(ingesting()))
         .merge(guarded(&state, Permission::Read, following()))
         .split_for_parts();
     router
@@ -66,6 +69,29 @@ fn reading() -> OpenApiRouter<AppState> {
         .routes(routes!(objects::lineage))
         .routes(routes!(artifacts::contains))
         .routes(routes!(artifacts::show))
+        .routes(routes!(trackers::list))
+        .routes(routes!(trackers::show))
+        .routes(routes!(releases::list))
+        .routes(routes!(releases::show))
+        // The seed has the slash.
+        .route("/trackers/", get(trackers::list))
+}
+
+/// The routes that change something.
+fn writing() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(trackers::create))
+        .routes(routes!(trackers::replace, trackers::delete))
+        .routes(routes!(trackers::poll))
+        .route("/trackers/", post(trackers::create))
+        .layer(DefaultBodyLimit::disable())
+}
+
+/// The routes of those who show a secret of their own.
+fn ingesting() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(ingest::take))
+        .layer(DefaultBodyLimit::disable())
 }
 
 /// The routes that are answered for as long as the client listens.
@@ -93,9 +119,12 @@ fn bounded(
     permission: Permission,
     router: OpenApiRouter<AppState>,
 ) -> OpenApiRouter<AppState> {
-    let bounds = Bounds::default();
-    let router = router.route_layer(from_fn_with_state(bounds, bounds::keep));
-    guarded(state, permission, router)
+    guarded(state, permission, within_bounds(router))
+}
+
+/// Answers within bounds.
+fn within_bounds(router: OpenApiRouter<AppState>) -> OpenApiRouter<AppState> {
+    router.route_layer(from_fn_with_state(Bounds::default(), bounds::keep))
 }
 
 /// Asks for a token with the permission.

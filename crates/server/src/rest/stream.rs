@@ -35,9 +35,9 @@ pub(crate) struct Start {
 
 /// Follow changes
 ///
-/// Server-sent events: first `begin`, then a `change` for everything that is recorded. The id of
-/// an event is its number among all changes; a client that comes back with `Last-Event-ID` misses
-/// nothing. The stream ends when Pathline stops and when the token ends.
+/// Server-sent events: first `begin`, then everything as it is recorded: a `change` of an owner, a `tracker` to which
+/// something has happened, a `release` that was formed. The id of an event is its number among all changes; a client
+/// that comes back with `Last-Event-ID` misses nothing. The stream ends when Pathline stops and when the token ends.
 #[utoipa::path(
     get, path = "/stream", operation_id = "follow_changes", tag = "stream", security(("token" = ["read"])),
     params(
@@ -87,6 +87,8 @@ fn event(item: &Item) -> Event {
     match item {
         Item::Begin(begin) => named("begin", begin.sequence, begin),
         Item::Change(change) => named("change", change.sequence, change),
+        Item::Tracker(event) => named("tracker", event.sequence, event),
+        Item::Release(event) => named("release", event.sequence, event),
     }
 }
 

@@ -67,14 +67,23 @@ async fn document_lists_every_route_with_its_scope_parameters_and_answers() {
     GET /deliverables/{namespace}/{name} (read) ["namespace", "name"] -> 200 400 401 404 503
     GET /deliverables/{namespace}/{name}/wait (read) ["namespace", "name", "for", "applied", "removed", "generation", "uid", "seen", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 429 503
     GET /healthz (open) [] -> 200
+    POST /ingest/{name} (open) ["name", "key"] -> 202 400 401 404 413 503
     GET /metrics (open) [] -> 200
     GET /objects/{namespace}/{kind}/{name}/lineage (read) ["namespace", "kind", "name"] -> 200 400 401 403 404 503
     GET /openapi.json (open) [] -> 200
     GET /readyz (open) [] -> 200 503
+    GET /releases (read) ["tracker", "commit", "limit", "continue"] -> 200 400 401 503
+    GET /releases/{id} (read) ["id"] -> 200 400 401 404 503
     GET /stream (read) ["after", "Last-Event-ID"] -> 200 400 401 410 429 503
     GET /tokens (admin) [] -> 200 401 403 503
     POST /tokens (admin) [] -> 201 400 401 403 409 413 415 503
     DELETE /tokens/{name} (admin) ["name"] -> 200 400 401 403 404 503
+    GET /trackers (read) ["limit", "continue"] -> 200 400 401 503
+    POST /trackers (write) [] -> 201 400 401 403 409 413 415 422 503
+    DELETE /trackers/{id} (write) ["id", "If-Match"] -> 204 400 401 403 404 412 503
+    GET /trackers/{id} (read) ["id"] -> 200 400 401 404 503
+    PUT /trackers/{id} (write) ["id", "If-Match"] -> 200 400 401 403 404 412 413 415 422 503
+    POST /trackers/{id}/poll (write) ["id"] -> 202 400 401 403 404 503
     GET /workloads (read) ["namespace", "limit", "continue"] -> 200 400 401 410 503
     GET /workloads/{namespace}/{name} (read) ["namespace", "name"] -> 200 400 401 404 503
     GET /workloads/{namespace}/{name}/wait (read) ["namespace", "name", "for", "applied", "removed", "generation", "uid", "seen", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 429 503
@@ -89,10 +98,12 @@ async fn every_documented_operation_is_answered_and_no_other() {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             let documented = item.get(method.to_lowercase()).is_some();
             let request = Request::builder().method(method).uri(filled(path));
-            let answer = world.open(request, None, Body::empty()).await;
-            let answered = answer.status() != StatusCode::METHOD_NOT_ALLOWED;
+            let answer = world.send(request, None, Body::empty()).await;
+            let answered = answer.status != StatusCode::METHOD_NOT_ALLOWED;
             assert_eq!(answered, documented, "{method} {path}");
-            assert_ne!(answer.status(), StatusCode::NOT_FOUND, "{method} {path}");
+            // What is not there may be a thing, such as a sender; the route is.
+            let is_nowhere = answer.message().starts_with("there is nothing at");
+            assert!(!is_nowhere, "{method} {path}");
         }
     }
 }
@@ -106,6 +117,9 @@ async fn every_example_is_what_the_schema_says() {
         let bodies = bodies.map(|(status, answer)| (status.as_str(), &answer["content"]));
         let sent = [("the request", &operation["requestBody"]["content"])];
         for (what, content) in bodies.chain(sent.into_iter().filter(|(_, it)| it.is_object())) {
+            if matches!(what, "202" | "204") && content.is_null() {
+                continue;
+            }
             let content = content.as_object();
             let content =
                 content.unwrap_or_else(|| panic!("{method} {path} {what} has no content"));

@@ -1,3 +1,5 @@
+mod topics;
+
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};

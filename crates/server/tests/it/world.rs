@@ -7,7 +7,7 @@ use axum::http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use jiff::Timestamp;
 use pathline_cluster::Cluster;
-use pathline_ledger::{Ledger, Location, Permissions};
+use pathline_ledger::{Ledger, Location, Permissions, SealKey};
 use pathline_server::{AppState, Secret, app};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,6 +43,21 @@ impl World {
             router: app(state.clone()),
             state,
             directory,
+        }
+    }
+
+    /// Starts a server with a ledger that keeps secrets.
+    pub(crate) async fn with_seal_key() -> Self {
+        let world = Self::without_cluster().await;
+        let ledger = world.ledger.clone();
+        let ledger = ledger.with_seal_key(SealKey::new(&[1; 32])).await;
+        let ledger = ledger.expect("nothing is sealed with another key");
+        let state = AppState::new("1.2.3").with_ledger(ledger.clone());
+        Self {
+            ledger,
+            router: app(state.clone()),
+            state,
+            ..world
         }
     }
 

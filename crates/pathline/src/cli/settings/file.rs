@@ -7,6 +7,9 @@ use pathline_ledger::NotAUrl;
 use serde::Deserialize;
 use serde_saphyr::UserMessageFormatter;
 
+use super::tracking::{
+    HostKeys, IngestKeys, PollingKeys, RegistryKeys, TrackingConfig, TrackingError, TrackingKeys,
+};
 use crate::cli::Address;
 use crate::terminal::report::{Exit, Hint};
 use crate::wiring::admission::Mode;
@@ -22,6 +25,16 @@ pub(super) struct ConfigFile {
     pub(super) admission: Option<Mode>,
     pub(super) ytt: Option<PathBuf>,
     pub(super) log: Option<String>,
+    pub(super) trackers: Option<PathBuf>,
+    #[serde(default)]
+    hosts: Vec<HostKeys>,
+    #[serde(default)]
+    registries: Vec<RegistryKeys>,
+    docker_config: Option<PathBuf>,
+    #[serde(default)]
+    ingest: Vec<IngestKeys>,
+    #[serde(default)]
+    polling: PollingKeys,
 }
 
 /// An error in a configuration file.
@@ -41,6 +54,12 @@ pub(crate) enum ConfigError {
     /// The ledger it, or the command line, names can be none.
     #[error("the ledger: {0}")]
     Ledger(#[from] NotAUrl),
+    /// It says something about trackers that makes no sense.
+    #[error(transparent)]
+    Tracking(#[from] TrackingError),
+    /// It has a key that `controller` does not read.
+    #[error("{}: `{key}` is not read by `controller`", .path.display())]
+    NotForController { path: PathBuf, key: &'static str },
 }
 
 impl Hint for ConfigError {
@@ -51,13 +70,18 @@ impl Hint for ConfigError {
             }
             Self::Parse { .. } => "`pathline help up` shows every key".to_owned(),
             Self::Ledger(error) => return error.hint(),
+            Self::Tracking(error) => return error.hint(),
+            Self::NotForController { .. } => {
+                "give it as an argument; `pathline help controller` shows them".to_owned()
+            }
         })
     }
 
     fn exit(&self) -> Exit {
         match self {
             Self::Read { .. } => Exit::Unknown,
-            Self::Parse { .. } | Self::Ledger(_) => Exit::Usage,
+            Self::Parse { .. } | Self::Ledger(_) | Self::NotForController { .. } => Exit::Usage,
+            Self::Tracking(error) => error.exit(),
         }
     }
 }
@@ -69,6 +93,38 @@ impl ConfigFile {
             source,
         })?;
         Self::parse(&text, path)
+    }
+
+    /// Takes out what it says about trackers.
+    pub(super) fn take_tracking(&mut self, beside: &Path) -> Result<TrackingConfig, TrackingError> {
+        let keys = TrackingKeys {
+            hosts: std::mem::take(&mut self.hosts),
+            registries: std::mem::take(&mut self.registries),
+            docker_config: self.docker_config.take(),
+            ingest: std::mem::take(&mut self.ingest),
+            polling: std::mem::take(&mut self.polling),
+        };
+        keys.resolve(beside)
+    }
+
+    /// Fails if it has keys that only `up` reads.
+    pub(super) fn check_for_controller(&self, path: &Path) -> Result<(), ConfigError> {
+        let keys = [
+            ("dataDir", self.data_dir.is_some()),
+            ("listen", self.listen.is_some()),
+            ("kubeListen", self.kube_listen.is_some()),
+            ("ledger", self.ledger.is_some()),
+            ("admission", self.admission.is_some()),
+            ("ytt", self.ytt.is_some()),
+            ("log", self.log.is_some()),
+        ];
+        match keys.into_iter().find(|(_, is_there)| *is_there) {
+            Some((key, _)) => Err(ConfigError::NotForController {
+                path: path.to_owned(),
+                key,
+            }),
+            None => Ok(()),
+        }
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
@@ -116,7 +172,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {
-        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, ledger, admission, ytt, log");
+        insta::assert_snapshot!(error("listen: localhost:1\nlissen: localhost:2\n"), @"p.yaml:2:1: unknown field `lissen`, expected one of dataDir, listen, kubeListen, ledger, admission, ytt, log, trackers, hosts, registries, dockerConfig, ingest, polling");
         insta::assert_snapshot!(error("listen: 7700\n"), @"p.yaml:1:9: write HOST:PORT, such as 127.0.0.1:7700");
         insta::assert_snapshot!(error("listen: localhost:1\nlisten: localhost:2\n"), @"p.yaml:2:1: duplicate mapping key: listen not allowed here");
         insta::assert_snapshot!(error("listen: [\n"), @"p.yaml:1:9: expected string scalar");

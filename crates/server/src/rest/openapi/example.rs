@@ -2,15 +2,18 @@
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_client::api::{
-    Artifact, ArtifactEntry, Carrier, Change, Concerned, ConcernedOwner, ContainerPort, Contains,
-    CreatedToken, Derivation, Edge, Made, MadeNow, Making, NewToken, ObjectLineage, ObjectName,
-    Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary, PathStep, Progress, Ready, RevisionState,
-    RunningContainer, RunningObject, Scope, TemplateVersion, Token, TokenList, Use, WaitResult,
-    WaitState,
+    Artifact, ArtifactEntry, Begin, Carrier, Change, Concerned, ConcernedOwner, ContainerPort,
+    Contains, CreatedToken, Derivation, Edge, Made, MadeNow, Making, NewToken, ObjectLineage,
+    ObjectName, Owner, OwnerInput, OwnerPage, OwnerRef, OwnerSummary, PathStep, Progress, Ready,
+    RevisionState, RunningContainer, RunningObject, Scope, TemplateVersion, Token, TokenList, Use,
+    WaitResult, WaitState,
 };
 use pathline_lineage as lineage;
 use pathline_lineage::{Evidence, Kind, Origin};
+use serde::Serialize;
 use serde_json::json;
+
+use super::tracker_example;
 
 /// The repository that the workload writes to.
 const MANIFESTS: &str = "https://git.example/web-manifests";
@@ -229,10 +232,19 @@ pub(crate) fn stream() -> String {
         arrived: Vec::new(),
         gone: false,
     };
-    let data = serde_json::to_string(&change).expect("the types of the API are JSON");
-    format!(
-        "event: begin\nid: 41\ndata: {{\"sequence\":41}}\n\nevent: change\nid: 42\ndata: {data}\n\n"
-    )
+    let begin = Begin { sequence: 41 };
+    [
+        event("begin", begin.sequence, &begin),
+        event("change", change.sequence, &change),
+        event("tracker", 43, &tracker_example::tracker_event(43)),
+        event("release", 44, &tracker_example::release_event(44)),
+    ]
+    .concat()
+}
+
+fn event(name: &str, id: i64, data: &impl Serialize) -> String {
+    let data = serde_json::to_string(data).expect("the types of the API are JSON");
+    format!("event: {name}\nid: {id}\ndata: {data}\n\n")
 }
 
 fn owner_summary() -> OwnerSummary {

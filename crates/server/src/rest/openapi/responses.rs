@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pathline_ledger::{Permission, Permissions};
+use pathline_release::request::Problem;
 use utoipa::IntoResponses;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 
@@ -30,6 +31,21 @@ pub(crate) struct Conflict;
 
 /// 413 and 415, of a route that reads a body.
 pub(crate) struct InvalidBody;
+
+/// 413, of a route that reads a body whatever it is said to be.
+pub(crate) struct TooLarge;
+
+/// 401, 403 and 503, of a route that changes something.
+pub(crate) struct Writing;
+
+/// 401, of a route whose callers show a secret of their own.
+pub(crate) struct IngestUnauthorized;
+
+/// 412, of a route that takes `If-Match`.
+pub(crate) struct Stale;
+
+/// 422, of a route that reads fields.
+pub(crate) struct InvalidFields;
 
 /// 404, of a route about a thing that may not be there.
 pub(crate) struct NotFound;
@@ -112,17 +128,63 @@ impl IntoResponses for Conflict {
 
 impl IntoResponses for InvalidBody {
     fn responses() -> Responses {
-        let large = ErrorKind::PayloadTooLarge;
-        let large = ApiError::new(large, "too-large", "length limit exceeded");
         let other = ErrorKind::UnsupportedMediaType;
         let other = ApiError::new(
             other,
             "not-json",
             "Expected request with `Content-Type: application/json`",
         );
-        let mut all = one("The body is too large", &large);
+        let mut all = TooLarge::responses();
         all.extend(one("The body is not said to be JSON", &other));
         all
+    }
+}
+
+impl IntoResponses for TooLarge {
+    fn responses() -> Responses {
+        let large = ErrorKind::PayloadTooLarge;
+        let large = ApiError::new(large, "too-large", "length limit exceeded");
+        one("The body is too large", &large)
+    }
+}
+
+impl IntoResponses for Writing {
+    fn responses() -> Responses {
+        let forbidden = ApiError::forbidden("ide", Permissions::READ, Permission::Write);
+        let mut all = Unauthorized::responses();
+        all.extend(one("The token lacks the scope `write`", &forbidden));
+        all
+    }
+}
+
+impl IntoResponses for IngestUnauthorized {
+    fn responses() -> Responses {
+        let away = ApiError::unavailable("the ledger does not answer");
+        let mut all = one(
+            "The message does not show the secret of its sender",
+            &ApiError::ingest_unauthorized(),
+        );
+        all.extend(one("The ledger can't be reached", &away));
+        all
+    }
+}
+
+impl IntoResponses for Stale {
+    fn responses() -> Responses {
+        let message = "the tracker `shop.web` has changed since it was read";
+        let error = ApiError::new(ErrorKind::PreconditionFailed, "stale", message);
+        one("It has changed since it was read", &error)
+    }
+}
+
+impl IntoResponses for InvalidFields {
+    fn responses() -> Responses {
+        let error = ApiError::invalid(vec![Problem {
+            field: "repo".to_owned(),
+            code: "required",
+            message: "this field is required".to_owned(),
+        }]);
+        one("Fields are missing or wrong", &error)
     }
 }
 

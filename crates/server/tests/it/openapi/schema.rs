@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Keywords that only explain, or are too fine for an example to get wrong.
-const SAYS_NOTHING: [&str; 8] = [
+const SAYS_NOTHING: [&str; 9] = [
     "description",
     "format",
     "example",
@@ -12,6 +12,7 @@ const SAYS_NOTHING: [&str; 8] = [
     "minLength",
     "maxLength",
     "title",
+    "writeOnly",
 ];
 
 /// Returns what is wrong with a value, if something is.

@@ -1,0 +1,215 @@
+//! Trackers of a Pathline that runs: added, listed, shown, changed and removed.
+
+use std::io::{self, Write};
+
+use anyhow::Context as _;
+use pathline_client::api::{Tracker, TrackerRequest};
+use serde_json::json;
+
+use crate::cli::{AddTrackerArgs, ListTrackersArgs, NamedTrackerArgs, SetTrackerArgs, SourceArgs};
+use crate::terminal::client::Client;
+use crate::terminal::input;
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
+
+pub(super) async fn add(args: &AddTrackerArgs) -> Result<Exit, CommandError> {
+    let source = &args.source;
+    let wanted = TrackerRequest {
+        id: Some(args.name.clone()),
+        token: Some(token(source)?.unwrap_or_default()),
+        repo: Some(args.repo.clone()),
+        source_path: Some(source.path.clone().unwrap_or_default()),
+        tag: source.tag.clone(),
+        branch: source.branch.clone(),
+        commit: source.commit.clone(),
+    };
+    let client = Client::find(&args.server.options())?;
+    let made: Tracker = client.post(&["trackers"], &wanted).await?;
+    print_data(args.output.format, &made, |out| {
+        writeln!(out, "added {}", made.id)?;
+        writeln!(
+            out,
+            "`pathline tracker get {}` says what was found",
+            made.id
+        )
+    })?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn list(args: &ListTrackersArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    let trackers: Vec<Tracker> = client.get(&["trackers"], &[]).await?;
+    print_data(args.output.format, &trackers, |out| {
+        write_table(out, &trackers)
+    })?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn get(args: &NamedTrackerArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    let tracker: Tracker = client.get(&["trackers", &args.name], &[]).await?;
+    print_data(args.output.format, &tracker, |out| write_one(out, &tracker))?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn set(args: &SetTrackerArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    let path = ["trackers", args.name.as_str()];
+    let known: Tracker = client.get(&path, &[]).await?;
+    let source = &args.source;
+    let is_elsewhere = args.default_branch
+        || source.branch.is_some()
+        || source.tag.is_some()
+        || source.commit.is_some();
+    let kept = |value: Option<String>| value.filter(|_| !is_elsewhere);
+    let wanted = TrackerRequest {
+        id: Some(known.id.clone()),
+        token: token(source)?,
+        repo: args.repo.clone().or(Some(known.repo)),
+        source_path: source.path.clone().or(Some(known.source_path)),
+        tag: source.tag.clone().or(kept(known.tag)),
+        branch: source.branch.clone().or(kept(known.branch)),
+        commit: source.commit.clone().or(kept(known.commit)),
+    };
+    let edition = format!("\"{}.{}\"", known.generation, known.token_version);
+    let after: Tracker = client.put(&path, &edition, &wanted).await?;
+    print_data(args.output.format, &after, |out| {
+        let is_same =
+            (after.generation, after.token_version) == (known.generation, known.token_version);
+        match is_same {
+            true => writeln!(out, "{} is as it was", after.id),
+            false => writeln!(out, "changed {}", after.id),
+        }
+    })?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn rm(args: &NamedTrackerArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    client.remove(&["trackers", &args.name]).await?;
+    let answer = json!({"removed": args.name});
+    print_data(args.output.format, &answer, |out| {
+        writeln!(out, "removed {}; its releases stay", args.name)
+    })?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn poll(args: &NamedTrackerArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    client.request(&["trackers", &args.name, "poll"]).await?;
+    let answer = json!({"polled": args.name});
+    print_data(args.output.format, &answer, |out| {
+        writeln!(out, "{} is looked at now", args.name)
+    })?;
+    Ok(Exit::Yes)
+}
+
+/// Reads the secret for a repository: one line.
+fn token(source: &SourceArgs) -> Result<Option<String>, CommandError> {
+    let Some(path) = &source.source_token_file else {
+        return Ok(None);
+    };
+    let text = input::text(path).context("the secret for the repository cannot be read")?;
+    Ok(Some(text.trim().to_owned()))
+}
+
+fn write_table(out: &mut dyn Write, trackers: &[Tracker]) -> io::Result<()> {
+    if trackers.is_empty() {
+        return writeln!(
+            out,
+            "nothing is tracked; `pathline tracker add --help` shows how to begin"
+        );
+    }
+    let longest = trackers.iter().map(|it| it.id.len()).max();
+    let width = longest.unwrap_or_default().max("NAME".len());
+    writeln!(out, "{:width$}  PHASE      RELEASE  WAITS FOR", "NAME")?;
+    for tracker in trackers {
+        let status = &tracker.status;
+        let release = status.last_release.as_ref().map(|it| it.number.to_string());
+        let conditions: Vec<_> = status
+            .conditions
+            .iter()
+            .map(|it| it.of_type.as_str())
+            .collect();
+        writeln!(
+            out,
+            "{:width$}  {:9}  {:7}  {}",
+            tracker.id,
+            status.phase,
+            release.as_deref().unwrap_or("-"),
+            match conditions.is_empty() {
+                true => "-".to_owned(),
+                false => conditions.join(", "),
+            }
+        )?;
+    }
+    Ok(())
+}
+
+fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
+    let status = &tracker.status;
+    let reference = match (&tracker.branch, &tracker.tag, &tracker.commit) {
+        (Some(branch), ..) => format!("branch {branch}"),
+        (_, Some(tag), _) => format!("tag {tag}"),
+        (.., Some(commit)) => format!("commit {commit}"),
+        _ => "default branch".to_owned(),
+    };
+    let path = match tracker.source_path.as_str() {
+        "" => "fathomable.yaml",
+        path => path,
+    };
+    writeln!(out, "{}  {}", tracker.id, status.phase)?;
+    writeln!(
+        out,
+        "  repository     {}, {reference}, {path}",
+        tracker.repo
+    )?;
+    if let Some(source) = &status.source {
+        let (commit, hash) = (short(&source.commit), short(&source.config_hash));
+        writeln!(out, "  configuration  {hash} of commit {commit}")?;
+    }
+    if let Some(image) = &status.image {
+        let found = match (&image.tag, &image.digest) {
+            (Some(tag), Some(digest)) => format!("{tag} is {digest}"),
+            _ => "there is none".to_owned(),
+        };
+        writeln!(
+            out,
+            "  image          {}:{}, {found}",
+            image.repository, image.label
+        )?;
+    }
+    if let Some(pending) = &status.pending {
+        let hash = short(&pending.config_hash);
+        writeln!(out, "  waits          {hash}, for {}", pending.waiting_for)?;
+    }
+    if let Some(release) = &status.last_release {
+        let (number, id) = (release.number, short(&release.id));
+        writeln!(out, "  release        {number} ({id}), {}", release.image)?;
+    }
+    for environment in &status.environments {
+        let parts = [
+            ("deployed", environment.deployed),
+            ("deploying", environment.deploying),
+            ("queued", environment.queued),
+            ("held", environment.held),
+        ];
+        let parts = parts
+            .iter()
+            .filter_map(|(word, number)| Some(format!("{word} {}", (*number)?)));
+        let parts: Vec<_> = parts.collect();
+        writeln!(out, "  {:13}  {}", environment.name, parts.join(", "))?;
+    }
+    if let Some(polls) = &status.polls {
+        writeln!(out, "  next poll      {:.0}", polls.next_poll_at)?;
+    }
+    for condition in &status.conditions {
+        writeln!(out, "  {}: {}", condition.of_type, condition.message)?;
+    }
+    Ok(())
+}
+
+/// Returns the first digits of a hash, by which people know it.
+pub(in crate::commands) fn short(hash: &str) -> &str {
+    hash.get(..7).unwrap_or(hash)
+}

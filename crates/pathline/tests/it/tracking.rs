@@ -1,0 +1,26 @@
+//! Trackers, through `pathline up`, with real repositories and registries.
+
+mod crash;
+mod distribution;
+mod faults;
+mod files;
+mod proxy;
+mod repository;
+mod rest;
+mod sealing;
+mod secrecy;
+mod seed;
+mod world;
+
+use std::sync::OnceLock;
+
+use pathline_testkit::registry::{Crane, Options, Program, RealRegistry};
+
+/// Returns the registry that the tests of this process share, and who pushes to it; nothing where they cannot be had.
+fn registry(suite: &str) -> Option<(&'static RealRegistry, Crane)> {
+    static SHARED: OnceLock<Option<RealRegistry>> = OnceLock::new();
+    let crane = Crane::find(suite)?;
+    let shared =
+        SHARED.get_or_init(|| RealRegistry::start(suite, Program::Debian, &Options::default()));
+    Some((shared.as_ref()?, crane))
+}

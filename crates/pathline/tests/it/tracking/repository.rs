@@ -1,0 +1,73 @@
+//! A repository with application files, over http.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pathline_testkit::git;
+use pathline_testkit::git_server::{GitServer, Options};
+use tempfile::TempDir;
+
+/// The repository `shop/web` of a server of its own.
+pub(super) struct Repository {
+    root: TempDir,
+    server: GitServer,
+}
+
+impl Repository {
+    /// Makes one with an application file, which everybody may read.
+    pub(super) fn with(file: &str) -> Self {
+        Self::with_options(file, Options::default())
+    }
+
+    pub(super) fn with_options(file: &str, options: Options) -> Self {
+        let root = TempDir::new().expect("a scratch directory");
+        let server = GitServer::start(root.path(), options);
+        let repository = Self { root, server };
+        fs::create_dir_all(repository.directory()).expect("it is writable");
+        git(&repository.directory(), &["init", "-q", "-b", "main"]);
+        repository.git(&["config", "uploadpack.allowFilter", "true"]);
+        repository.commit(file);
+        repository
+    }
+
+    /// Commits an application file at the top, and returns the commit.
+    pub(super) fn commit(&self, file: &str) -> String {
+        self.commit_at("fathomable.yaml", file)
+    }
+
+    pub(super) fn commit_at(&self, path: &str, file: &str) -> String {
+        let place = self.directory().join(path);
+        fs::create_dir_all(place.parent().expect("it is in a directory")).expect("it is writable");
+        fs::write(place, file).expect("it is writable");
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "change it"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
+        git(&self.directory(), arguments)
+    }
+
+    pub(super) fn directory(&self) -> PathBuf {
+        self.root.path().join("shop/web")
+    }
+
+    pub(super) fn url(&self) -> String {
+        self.server.url("shop/web")
+    }
+
+    /// Returns its host, as the configuration of Pathline names it.
+    pub(super) fn host(&self) -> String {
+        self.server.address.to_string()
+    }
+
+    /// Takes the repository away, or puts it back.
+    pub(super) fn set_there(&self, is_there: bool) {
+        let away = self.root.path().join("away");
+        let (from, to) = match is_there {
+            true => (away, self.directory()),
+            false => (self.directory(), away),
+        };
+        fs::rename(from, to).expect("it is writable");
+    }
+}

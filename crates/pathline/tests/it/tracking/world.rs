@@ -1,0 +1,294 @@
+//! A `pathline up` that follows applications, and those who ask it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use pathline_testkit::Leash;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::repository::Repository;
+use super::rest::{self, Answer};
+use crate::program::{Ended, Running, pathline, stderr, stdout};
+use crate::up::UP;
+
+/// Far longer than anything here takes; only a hang is cut off by it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// The pause between two questions whether something has happened.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The text of a configuration file.
+#[derive(Clone, Debug)]
+pub(super) struct Config {
+    hosts: Vec<Value>,
+    registries: Vec<Value>,
+    more: Value,
+}
+
+impl Config {
+    /// A configuration that lets repositories and registries be asked without encryption, as often as tests do.
+    pub(super) fn of(repositories: &[&Repository], registries: &[&str]) -> Self {
+        let hosts = repositories
+            .iter()
+            .map(|it| json!({"name": it.host(), "schemes": ["http"], "perSecond": 1000}));
+        let registries = registries
+            .iter()
+            .map(|it| json!({"name": it, "http": true, "perSecond": 1000}));
+        Self {
+            hosts: hosts.collect(),
+            registries: registries.collect(),
+            more: json!({"polling": {"interval": "15s"}}),
+        }
+    }
+
+    /// Adds a registry.
+    pub(super) fn registry(mut self, registry: Value) -> Self {
+        self.registries.push(registry);
+        self
+    }
+
+    /// Adds a host of repositories.
+    pub(super) fn host(mut self, host: Value) -> Self {
+        self.hosts.push(host);
+        self
+    }
+
+    /// Sets another key.
+    pub(super) fn set(mut self, key: &str, value: Value) -> Self {
+        self.more[key] = value;
+        self
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut all = self.more.clone();
+        all["hosts"] = self.hosts.clone().into();
+        all["registries"] = self.registries.clone().into();
+        // JSON is YAML.
+        all.to_string()
+    }
+}
+
+/// A Pathline that runs.
+pub(super) struct World {
+    up: Option<Running>,
+    pub(super) home: PathBuf,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    address: String,
+    token: String,
+}
+
+impl World {
+    /// Starts it in a directory of its own.
+    pub(super) fn start(config: &Config) -> Self {
+        Self::start_with(config, &[], &[])
+    }
+
+    pub(super) fn start_with(
+        config: &Config,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let leash = Leash::new("pathline-tracking-").expect("a scratch directory");
+        Self::start_in(leash, config, arguments, environment)
+    }
+
+    /// Starts it in a directory that others have prepared.
+    pub(super) fn start_in(
+        leash: Leash,
+        config: &Config,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let home = leash.directory().canonicalize().expect("it is there");
+        fs::write(home.join("pathline.yaml"), config.text()).expect("it is writable");
+        let mut world = Self {
+            up: None,
+            home,
+            arguments: arguments.iter().map(|&it| it.to_owned()).collect(),
+            environment: environment
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            address: String::new(),
+            token: String::new(),
+        };
+        world.start_again(leash);
+        world
+    }
+
+    /// Starts it once more, with the same arguments.
+    pub(super) fn start_again(&mut self, leash: Leash) {
+        let mut command = pathline();
+        command.args(UP).args(["--config", "pathline.yaml"]);
+        command.args(&self.arguments);
+        for (name, value) in &self.environment {
+            command.env(name, value);
+        }
+        let mut up = Running::spawn(leash, command);
+        let ready = up.json();
+        let url = ready["url"].as_str().expect("`ready` names it");
+        self.address = url.trim_start_matches("http://").to_owned();
+        let token = fs::read_to_string(self.data_dir().join("rest.token"));
+        self.token = token.expect("there is a token").trim().to_owned();
+        self.up = Some(up);
+    }
+
+    /// Stops it in order, and returns what it has said; its directory stays.
+    pub(super) fn stop(&mut self) -> Ended {
+        let up = self.up.take().expect("it runs");
+        up.signal(Signal::TERM);
+        let ended = up.wait();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended
+    }
+
+    /// Kills it.
+    pub(super) fn kill(&mut self) -> Leash {
+        let up = self.up.take().expect("it runs");
+        up.signal(Signal::KILL);
+        up.wait().leash
+    }
+
+    pub(super) fn data_dir(&self) -> PathBuf {
+        self.home.join(".pathline")
+    }
+
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(super) fn rest_token(&self) -> &str {
+        &self.token
+    }
+}
+
+/// Questions
+impl World {
+    pub(super) fn rest(&self, request: &str, body: Option<&Value>) -> Answer {
+        let authorization = format!("Bearer {}", self.token);
+        let mut headers = vec![("Authorization", authorization.as_str())];
+        headers.extend(body.map(|_| ("Content-Type", "application/json")));
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let asked = rest::ask(&self.address, request, &headers, &body);
+        asked.expect("it answers")
+    }
+
+    /// Runs a command of somebody on the same machine.
+    pub(super) fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = pathline();
+        command.args(arguments).arg("--data-dir");
+        command.arg(self.data_dir()).current_dir(&self.home);
+        command.output().expect("the binary runs")
+    }
+
+    /// Runs a command that must succeed, and returns what it prints.
+    pub(super) fn told(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    }
+
+    /// Follows an application of a repository.
+    pub(super) fn follow(&self, id: &str, repository: &Repository) {
+        self.follow_so(id, repository, &json!({}));
+    }
+
+    /// Follows an application, with these fields.
+    pub(super) fn follow_so(&self, id: &str, repository: &Repository, fields: &Value) {
+        let mut body = json!({"id": id, "token": "", "repo": repository.url(), "sourcePath": ""});
+        let fields = fields.as_object().expect("fields").clone();
+        body.as_object_mut().expect("fields").extend(fields);
+        let answer = self.rest("POST /trackers/", Some(&body));
+        assert_eq!(answer.status, 201, "{answer:?}");
+    }
+
+    pub(super) fn tracker(&self, id: &str) -> Value {
+        let answer = self.rest(&format!("GET /trackers/{id}"), None);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    }
+
+    /// Lets a tracker be looked at.
+    pub(super) fn poll(&self, id: &str) {
+        let answer = self.rest(&format!("POST /trackers/{id}/poll"), None);
+        assert_eq!(answer.status, 202, "{answer:?}");
+    }
+
+    /// Waits until a tracker is so; returns it.
+    pub(super) fn until(&self, id: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            let tracker = self.tracker(id);
+            if is_so(&tracker["status"]) {
+                return tracker;
+            }
+            assert!(Instant::now() < end, "never {what}: {tracker:#}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits until a tracker has a release of that number; returns the release.
+    pub(super) fn until_released(&self, id: &str, number: u64) -> Value {
+        let tracker = self.until(id, &format!("release {number}"), |status| {
+            status["lastRelease"]["number"].as_u64() >= Some(number)
+        });
+        assert_eq!(
+            tracker["status"]["lastRelease"]["number"], number,
+            "{tracker:#}"
+        );
+        self.releases(id).pop().expect("there is one")
+    }
+
+    /// Waits until a condition holds; returns its message.
+    pub(super) fn until_condition(&self, id: &str, condition: &str) -> String {
+        let message = |status: &Value| {
+            let all = status["conditions"].as_array().expect("conditions");
+            let found = all.iter().find(|it| it["type"] == condition);
+            found.map(|it| it["message"].as_str().expect("a text").to_owned())
+        };
+        let tracker = self.until(id, condition, |status| message(status).is_some());
+        message(&tracker["status"]).expect("it was there")
+    }
+
+    /// Looks at a tracker, and waits until that is over.
+    pub(super) fn look(&self, id: &str) -> Value {
+        // The first may be over because of a look that was under way; the second has begun after this.
+        for _ in 0..2 {
+            let before = self.tracker(id)["status"]["polls"]["observedAt"].clone();
+            self.poll(id);
+            self.until(id, "looked at", |status| {
+                status["polls"]["observedAt"] != before
+            });
+        }
+        self.tracker(id)
+    }
+
+    /// Returns the releases of a tracker, the oldest first.
+    pub(super) fn releases(&self, id: &str) -> Vec<Value> {
+        let answer = self.rest(&format!("GET /releases?tracker={id}&limit=500"), None);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let mut releases = answer.json()["items"].as_array().expect("releases").clone();
+        releases.reverse();
+        releases
+    }
+
+    /// Returns the numbers, causes, tags and digests of releases, as the tables of tests have them.
+    pub(super) fn history(&self, id: &str) -> Vec<String> {
+        let releases = self.releases(id);
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let line = |it: &Value| {
+            let image = &it["image"];
+            format!(
+                "{} {} {} {}",
+                it["number"],
+                text(&it["cause"]),
+                text(&image["tag"]),
+                text(&image["digest"])
+            )
+        };
+        releases.iter().map(line).collect()
+    }
+}

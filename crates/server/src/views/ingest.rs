@@ -1,0 +1,339 @@
+//! Messages of forges and registries: who sent them, and whom they concern.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use futures::future::try_join_all;
+use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::Mutex;
+use pathline_ledger::{Ledger, Topic};
+use pathline_release::ingest::{Hint, Sender};
+use pathline_release::request::SourceLocation;
+use pathline_remote::Secret;
+use serde_json::Value;
+use sha2::Sha256;
+
+use crate::AppState;
+use crate::error::ApiError;
+
+/// The deliveries that are remembered, so that one that is repeated brings no second poll.
+const MAX_DELIVERIES: usize = 10_000;
+/// The longest id of a delivery that is remembered.
+const MAX_DELIVERY_ID: usize = 256;
+
+/// A sender of messages, and how it is known.
+#[derive(Clone, Debug)]
+pub struct IngestHook {
+    /// The name, which is the last part of the path.
+    pub name: String,
+    /// The habits by which its messages are read.
+    pub sender: Sender,
+    /// The way in which it shows the secret.
+    pub auth: IngestAuth,
+    /// The secret.
+    pub secret: Secret,
+}
+
+/// The way in which a sender shows that it knows the secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IngestAuth {
+    /// It signs the message: `X-Hub-Signature-256`.
+    Hmac,
+    /// It sends the secret: `Authorization: Bearer`.
+    Header,
+    /// It can do neither, and the secret is in the URL: `?key=`.
+    Key,
+}
+
+/// A message as it came.
+pub(crate) struct Message<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) signature: Option<&'a str>,
+    pub(crate) bearer: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
+    /// The sender's word for what happened.
+    pub(crate) event: &'a str,
+    /// The sender's name for this message.
+    pub(crate) delivery: Option<&'a str>,
+}
+
+/// The senders, and what is remembered between messages. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct Ingest {
+    hooks: Arc<[IngestHook]>,
+    deliveries: Arc<Mutex<Deliveries>>,
+    followed: Arc<Mutex<Option<Followed>>>,
+}
+
+/// The deliveries that were taken, the oldest first.
+#[derive(Default)]
+struct Deliveries {
+    known: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+/// The places that trackers follow, as of a change of the ledger.
+#[derive(Clone)]
+struct Followed {
+    sequence: i64,
+    trackers: Arc<Vec<FollowedPlaces>>,
+}
+
+/// The places that one tracker follows.
+struct FollowedPlaces {
+    uid: String,
+    source: SourceLocation,
+    images: Vec<String>,
+}
+
+impl Ingest {
+    pub(crate) fn new(hooks: Vec<IngestHook>) -> Self {
+        Self {
+            hooks: hooks.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Takes a message, and lets the trackers that it concerns be looked at soon.
+///
+/// # Errors
+/// If the sender is not known, does not show its secret, or the message is no JSON.
+pub(crate) async fn take(
+    state: &AppState,
+    name: &str,
+    message: &Message<'_>,
+) -> Result<(), ApiError> {
+    let ingest = state.ingest();
+    let hook = ingest.hooks.iter().find(|it| it.name == name);
+    let hook = hook.ok_or_else(|| {
+        ApiError::not_found(format!("no sender `{name}` is configured"))
+            .with_hint("`ingest` of the configuration file names the senders")
+    })?;
+    if !hook.admits(message) {
+        return Err(ApiError::ingest_unauthorized());
+    }
+    let content: Value = serde_json::from_slice(message.bytes)
+        .map_err(|_| ApiError::bad_request("the message is not JSON"))?;
+    // Senders do not know of each other's names for messages.
+    let delivery = message.delivery.map(|it| format!("{name}/{it}"));
+    if let Some(delivery) = &delivery
+        && !ingest.deliveries.lock().insert(delivery)
+    {
+        return Ok(());
+    }
+    let hints = hook.sender.hints(message.event, &content);
+    let recorded = record(state, name, &hints).await;
+    // It is sent again by the same name, and has to count then.
+    if let (Err(_), Some(delivery)) = (&recorded, &delivery) {
+        ingest.deliveries.lock().forget(delivery);
+    }
+    recorded
+}
+
+/// Records the hints of a sender for all whom they concern.
+async fn record(state: &AppState, name: &str, hints: &[Hint]) -> Result<(), ApiError> {
+    if hints.is_empty() {
+        return Ok(());
+    }
+    let ledger = state.ledger()?;
+    let now = state.clock().now();
+    let followed = state.ingest().followed(ledger).await?;
+    let concerned = followed.iter().filter(|it| it.is_concerned(hints));
+    // At the same time, for the ledger writes together what comes together.
+    let hints = concerned.map(|it| ledger.trackers().hint(&it.uid, name, now));
+    try_join_all(hints).await?;
+    Ok(())
+}
+
+impl IngestHook {
+    fn admits(&self, message: &Message<'_>) -> bool {
+        match self.auth {
+            IngestAuth::Hmac => message
+                .signature
+                .and_then(|it| it.strip_prefix("sha256="))
+                .and_then(decode_hex)
+                .is_some_and(|signature| self.mac(message.bytes).verify_slice(&signature).is_ok()),
+            IngestAuth::Header => message.bearer.is_some_and(|it| self.is_secret(it)),
+            IngestAuth::Key => message.key.is_some_and(|it| self.is_secret(it)),
+        }
+    }
+
+    fn mac(&self, bytes: &[u8]) -> Hmac<Sha256> {
+        let mac = Hmac::<Sha256>::new_from_slice(self.secret.reveal().as_bytes());
+        mac.expect("a key of any length will do")
+            .chain_update(bytes)
+    }
+
+    /// Compares by codes of both, so that how long it takes says nothing about the secret.
+    fn is_secret(&self, given: &str) -> bool {
+        let expected = self.mac(self.secret.reveal().as_bytes());
+        let given = self.mac(given.as_bytes()).finalize();
+        expected.verify(&given.into_bytes()).is_ok()
+    }
+}
+
+impl Ingest {
+    /// Returns the places that trackers follow; they are read again only when a tracker has changed.
+    async fn followed(&self, ledger: &Ledger) -> Result<Arc<Vec<FollowedPlaces>>, ApiError> {
+        let sequence = *ledger.subscribe(Topic::Trackers).borrow();
+        let known = self.followed.lock().clone();
+        if let Some(known) = known.filter(|it| it.sequence == sequence) {
+            return Ok(known.trackers);
+        }
+        let active = ledger.trackers().all_active().await?;
+        let places = active.into_iter().map(|tracker| FollowedPlaces {
+            images: tracker
+                .state
+                .queries(tracker.state.source())
+                .into_iter()
+                .map(|it| it.repository)
+                .collect(),
+            uid: tracker.uid,
+            source: tracker.source,
+        });
+        let trackers = Arc::new(places.collect::<Vec<_>>());
+        *self.followed.lock() = Some(Followed {
+            sequence,
+            trackers: Arc::clone(&trackers),
+        });
+        Ok(trackers)
+    }
+}
+
+impl FollowedPlaces {
+    fn is_concerned(&self, hints: &[Hint]) -> bool {
+        let images = || self.images.iter().map(String::as_str);
+        hints.iter().any(|it| it.concerns(&self.source, images()))
+    }
+}
+
+impl Deliveries {
+    /// Remembers a delivery; tells whether it is new. One whose name is too long is new each time.
+    fn insert(&mut self, delivery: &str) -> bool {
+        if delivery.len() > MAX_DELIVERY_ID {
+            return true;
+        }
+        let id = delivery.to_owned();
+        if !self.known.insert(id.clone()) {
+            return false;
+        }
+        self.order.push_back(id);
+        if self.order.len() > MAX_DELIVERIES
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        true
+    }
+
+    /// Forgets a delivery, which may then come again.
+    fn forget(&mut self, delivery: &str) {
+        if self.known.remove(delivery) {
+            self.order.retain(|it| it != delivery);
+        }
+    }
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).ok().filter(|it| it.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok()
+    };
+    digits.map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mk_hook(auth: IngestAuth) -> IngestHook {
+        IngestHook {
+            name: "github".to_owned(),
+            sender: Sender::GitHub,
+            auth,
+            secret: Secret::new("It's a Secret to Everybody"),
+        }
+    }
+
+    fn mk_message(bytes: &[u8]) -> Message<'_> {
+        Message {
+            bytes,
+            signature: None,
+            bearer: None,
+            key: None,
+            event: "",
+            delivery: None,
+        }
+    }
+
+    /// The example of GitHub's own documentation.
+    const SIGNATURE: &str =
+        "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    #[test]
+    fn signature_of_githubs_documentation_is_admitted_and_no_other() {
+        let hook = mk_hook(IngestAuth::Hmac);
+        let signed = |signature, bytes| {
+            hook.admits(&Message {
+                signature,
+                ..mk_message(bytes)
+            })
+        };
+        assert!(signed(Some(SIGNATURE), b"Hello, World!"));
+        assert!(!signed(Some(SIGNATURE), b"Hello, World?"));
+        assert!(!signed(None, b"Hello, World!"));
+        for bad in [
+            "",
+            "sha256=",
+            "sha256=7",
+            "sha256=zz",
+            "sha1=757107ea",
+            &SIGNATURE[7..],
+        ] {
+            assert!(!signed(Some(bad), b"Hello, World!"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn secret_counts_only_where_it_is_expected() {
+        let secret = Some("It's a Secret to Everybody");
+        let message = |bearer, key| Message {
+            bearer,
+            key,
+            ..mk_message(b"{}")
+        };
+        assert!(mk_hook(IngestAuth::Header).admits(&message(secret, None)));
+        assert!(mk_hook(IngestAuth::Key).admits(&message(None, secret)));
+        assert!(!mk_hook(IngestAuth::Header).admits(&message(None, secret)));
+        assert!(!mk_hook(IngestAuth::Key).admits(&message(secret, None)));
+        assert!(!mk_hook(IngestAuth::Hmac).admits(&message(secret, secret)));
+        assert!(!mk_hook(IngestAuth::Key).admits(&message(None, Some(""))));
+    }
+
+    #[test]
+    fn delivery_is_known_until_many_others_have_come() {
+        let mut deliveries = Deliveries::default();
+        assert!(deliveries.insert("a"));
+        assert!(!deliveries.insert("a"));
+        for index in 0..MAX_DELIVERIES {
+            assert!(deliveries.insert(&index.to_string()));
+        }
+        assert!(deliveries.insert("a"), "it was forgotten");
+        assert_eq!(deliveries.known.len(), MAX_DELIVERIES);
+    }
+
+    #[test]
+    fn delivery_that_is_forgotten_may_come_again() {
+        let mut deliveries = Deliveries::default();
+        deliveries.insert("a");
+        deliveries.forget("a");
+        deliveries.forget("b");
+        assert!(deliveries.insert("a"));
+        assert_eq!(deliveries.order, ["a"]);
+        let long = "a".repeat(MAX_DELIVERY_ID + 1);
+        assert!(deliveries.insert(&long) && deliveries.insert(&long));
+        assert_eq!(deliveries.order, ["a"], "it is not kept");
+    }
+}

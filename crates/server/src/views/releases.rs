@@ -1,0 +1,166 @@
+//! Releases: listed and shown, with what they change.
+
+use pathline_client::api::{
+    KeyChange, Release, ReleaseDetail, ReleaseEntry, ReleaseImage, ReleasePage, ReleaseSource,
+};
+use pathline_keys::document::Format;
+use pathline_keys::{ChangeKind, KeyRef, KeySet, Name, ValueRef};
+use pathline_ledger::releases::{ReleaseFilter, StoredConfiguration, StoredRelease};
+use pathline_ledger::{Page, Paged};
+use pathline_release::queue::Flow;
+use serde_json::Value;
+
+use crate::AppState;
+use crate::error::ApiError;
+
+/// The longest value that is shown whole, in characters.
+const MAX_VALUE: usize = 200;
+
+/// Lists releases, the newest first.
+pub(crate) async fn list(
+    state: &AppState,
+    filter: &ReleaseFilter,
+    page: &Page,
+) -> Result<ReleasePage, ApiError> {
+    let Paged { items, next } = state.ledger()?.releases().list(filter, page).await?;
+    Ok(ReleasePage {
+        items: items.into_iter().map(view).collect(),
+        next,
+    })
+}
+
+/// Returns a release by its id, or by enough of its first digits, with what it changes.
+pub(crate) async fn get(state: &AppState, id: &str) -> Result<ReleaseDetail, ApiError> {
+    let releases = state.ledger()?.releases();
+    let stored = releases.get(id).await?.ok_or_else(|| {
+        ApiError::not_found(format!("there is no release `{id}`"))
+            .with_hint("`pathline release list` or GET /releases lists them")
+    })?;
+    let uid = &stored.tracker_uid;
+    let before = match stored.release.previous {
+        None => None,
+        Some(number) => releases.numbered(uid, number).await?,
+    };
+    let after = releases
+        .configuration(uid, &stored.release.configuration.config_hash)
+        .await?;
+    let before = match before {
+        None => None,
+        Some(before) => {
+            let hash = &before.release.configuration.config_hash;
+            releases.configuration(uid, hash).await?
+        }
+    };
+    let changes = changes(before.as_ref(), after.as_ref());
+    Ok(ReleaseDetail {
+        release: view(stored),
+        changes,
+    })
+}
+
+/// Returns a release as it is shown.
+pub(crate) fn view(stored: StoredRelease) -> Release {
+    let flow = Flow::usual();
+    let place = |name: &str| flow.environments().iter().position(|it| it.name == name);
+    let mut entries: Vec<ReleaseEntry> = stored
+        .entries
+        .into_iter()
+        .map(|(environment, entry)| ReleaseEntry {
+            environment,
+            state: entry.state.to_string(),
+            since: entry.since,
+            superseded_by: entry.superseded_by,
+            message: entry.message,
+        })
+        .collect();
+    entries.sort_by_key(|it| place(&it.environment).unwrap_or(usize::MAX));
+    let release = stored.release;
+    Release {
+        id: stored.id,
+        tracker: stored.tracker.to_string(),
+        number: release.number,
+        previous: release.previous,
+        cause: release.cause.to_string(),
+        from: ReleaseSource {
+            commit: release.configuration.commit,
+            blob: release.configuration.blob,
+            config_hash: release.configuration.config_hash,
+        },
+        image: ReleaseImage {
+            repository: release.image.repository,
+            tag: release.image.tag,
+            digest: release.image.digest,
+            revision: stored.image_revision,
+            source: stored.image_source,
+        },
+        time: release.at,
+        entries,
+    }
+}
+
+/// The keys of a configuration, and those of them that are no secrets.
+#[derive(Default)]
+struct Keys {
+    all: KeySet,
+    public: KeySet,
+}
+
+impl Keys {
+    fn of(configuration: Option<&StoredConfiguration>) -> Self {
+        let Some(configuration) = configuration else {
+            return Self::default();
+        };
+        let read = |document: &Value| {
+            let keys = pathline_keys::document::read(Format::Json, &document.to_string());
+            // It was read as an application file before; whatever is in one can be a key.
+            keys.unwrap_or_default()
+        };
+        Self {
+            all: read(&configuration.whole()),
+            public: read(&configuration.document),
+        }
+    }
+
+    fn hides(&self, name: &Name) -> bool {
+        self.all.get(name).is_some() && self.public.get(name).is_none()
+    }
+}
+
+/// Compares two configurations key by key. That a secret has changed is told, and nothing else of it.
+fn changes(
+    before: Option<&StoredConfiguration>,
+    after: Option<&StoredConfiguration>,
+) -> Vec<KeyChange> {
+    let (before, after) = (Keys::of(before), Keys::of(after));
+    let difference = KeySet::diff(&before.all, &after.all, None);
+    let change = |change: pathline_keys::Change<'_>| {
+        let name = change.name();
+        let secret = before.hides(&name) || after.hides(&name);
+        let shown = |key: Option<KeyRef<'_>>| key.filter(|_| !secret).map(value);
+        KeyChange {
+            key: name.to_string(),
+            change: match change.kind() {
+                ChangeKind::Added => "added",
+                ChangeKind::Removed => "removed",
+                ChangeKind::Modified => "modified",
+            }
+            .to_owned(),
+            before: shown(change.old()),
+            after: shown(change.current()),
+            secret,
+        }
+    };
+    difference.iter().map(change).collect()
+}
+
+fn value(key: KeyRef<'_>) -> String {
+    let text = match key.value() {
+        ValueRef::Text(text) => text.to_owned(),
+        ValueRef::Absent => String::new(),
+        ValueRef::Binary(bytes) => format!("{} bytes", bytes.len()),
+    };
+    match text.char_indices().nth(MAX_VALUE) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,157 @@
+//! Trackers as wire types.
+
+use pathline_client::api::{
+    ImageState, PendingConfiguration, PollState, QueueState, ReleaseRef, SourceState, Tracker,
+    TrackerCondition, TrackerStatus,
+};
+use pathline_engine::Polls;
+use pathline_ledger::releases::EnvironmentStatuses;
+use pathline_ledger::trackers::StoredTracker;
+use pathline_release::queue::Flow;
+use pathline_release::request::Reference;
+use pathline_release::tracker::{Condition, ImageQuery, Phase};
+use pathline_release::{Configuration, Release};
+
+/// Returns a tracker as it is shown, without its secret.
+pub(crate) fn view(
+    stored: &StoredTracker,
+    environments: EnvironmentStatuses,
+    polls: Option<&Polls>,
+) -> Tracker {
+    let (mut tag, mut branch, mut commit) = (None, None, None);
+    match &stored.source.reference {
+        Reference::Head => {}
+        Reference::Tag(name) => tag = Some(name.clone()),
+        Reference::Branch(name) => branch = Some(name.clone()),
+        Reference::Commit(id) => commit = Some(id.clone()),
+    }
+    Tracker {
+        id: stored.name.to_string(),
+        group: stored.name.group().to_owned(),
+        name: stored.name.name().to_owned(),
+        repo: stored.source.repository.to_string(),
+        source_path: stored.source.path.to_string(),
+        tag,
+        branch,
+        commit,
+        has_token: stored.has_token,
+        token_version: stored.edition.token_version,
+        generation: stored.edition.generation,
+        created_at: stored.created,
+        created_by: stored.created_by.clone(),
+        updated_at: stored.updated,
+        updated_by: stored.updated_by.clone(),
+        status: status(stored, environments, polls),
+    }
+}
+
+fn status(
+    stored: &StoredTracker,
+    environments: EnvironmentStatuses,
+    polls: Option<&Polls>,
+) -> TrackerStatus {
+    let state = &stored.state;
+    // The condition says what is wrong, the last failure says why.
+    let failure = polls.and_then(|it| it.last_failure.as_deref());
+    let message = |condition: Condition| match failure.filter(|_| condition.is_trouble()) {
+        Some(failure) => format!("{}: {failure}", condition.message()),
+        None => condition.message().to_owned(),
+    };
+    let conditions = state
+        .conditions()
+        .map(|(condition, since)| TrackerCondition {
+            of_type: condition.to_string(),
+            message: message(condition),
+            since,
+        });
+    let last = state.last_release();
+    let wanted = state.source().or_else(|| last.map(|it| &it.configuration));
+    TrackerStatus {
+        phase: match state.phase() {
+            Phase::Ingesting => "ingesting",
+            Phase::Tracking => "tracking",
+            Phase::Degraded => "degraded",
+        }
+        .to_owned(),
+        conditions: conditions.collect(),
+        source: state.source().map(source),
+        image: wanted.map(|configuration| image(stored, configuration)),
+        pending: state.pending().map(|pending| PendingConfiguration {
+            config_hash: pending.configuration.config_hash.clone(),
+            commit: pending.configuration.commit.clone(),
+            since: pending.since,
+            waiting_for: named(&pending.configuration),
+        }),
+        last_release: last.map(|it| release_ref(it, &stored.uid)),
+        environments: queues(environments),
+        polls: polls.map(poll_state),
+    }
+}
+
+fn source(configuration: &Configuration) -> SourceState {
+    SourceState {
+        commit: configuration.commit.clone(),
+        blob: configuration.blob.clone(),
+        config_hash: configuration.config_hash.clone(),
+    }
+}
+
+fn image(stored: &StoredTracker, configuration: &Configuration) -> ImageState {
+    let query = ImageQuery::of(configuration);
+    let selected = stored.state.answer(&query);
+    ImageState {
+        repository: query.repository,
+        label: query.label.as_str().to_owned(),
+        kind: query.label.kind().as_str().to_owned(),
+        tag: selected.map(|it| it.tag.clone()),
+        digest: selected.map(|it| it.digest.clone()),
+    }
+}
+
+fn named(configuration: &Configuration) -> String {
+    format!(
+        "{}:{}",
+        configuration.repository,
+        configuration.label.as_str()
+    )
+}
+
+fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
+    ReleaseRef {
+        id: release.id(uid),
+        number: release.number,
+        image: format!("{}@{}", release.image.repository, release.image.digest),
+        time: release.at,
+    }
+}
+
+/// Returns the queues in the order of the flow; environments that are not there any more come last.
+fn queues(environments: EnvironmentStatuses) -> Vec<QueueState> {
+    let flow = Flow::usual();
+    let place = |name: &str| {
+        let place = flow.environments().iter().position(|it| it.name == name);
+        place.unwrap_or(usize::MAX)
+    };
+    let mut queues: Vec<QueueState> = environments
+        .into_iter()
+        .map(|(name, status)| QueueState {
+            name,
+            deployed: status.deployed,
+            deploying: status.deploying,
+            queued: status.queued,
+            held: status.held,
+        })
+        .collect();
+    queues.sort_by_key(|it| place(&it.name));
+    queues
+}
+
+fn poll_state(polls: &Polls) -> PollState {
+    PollState {
+        observed_at: polls.observed,
+        next_poll_at: polls.next,
+        failures: polls.failures,
+        interval_seconds: polls.interval.as_secs().unsigned_abs(),
+        last_failure: polls.last_failure.clone(),
+    }
+}

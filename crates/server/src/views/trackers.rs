@@ -1,0 +1,188 @@
+//! Trackers: listed, made, replaced, deleted and looked at.
+
+use pathline_client::api::Tracker;
+use pathline_ledger::releases::EnvironmentStatuses;
+use pathline_ledger::trackers::{
+    CreateOutcome, DeleteOutcome, Edition, ReplaceOutcome, StoredTracker,
+};
+use pathline_ledger::{Page, Paged};
+use pathline_release::request::{Body, InvalidBody, Problem};
+use pathline_release::{InvalidName, Token, TrackerName};
+
+use crate::AppState;
+use crate::error::{ApiError, ErrorKind};
+use crate::views::tracker_status;
+
+/// Lists trackers by name: all of them, or a page.
+pub(crate) async fn list(
+    state: &AppState,
+    page: Option<&Page>,
+) -> Result<Paged<Tracker>, ApiError> {
+    let trackers = state.ledger()?.trackers();
+    let Paged { items, next } = match page {
+        Some(page) => trackers.list(page).await?,
+        None => Paged {
+            items: trackers.all_active().await?,
+            next: None,
+        },
+    };
+    let uids: Vec<String> = items.iter().map(|it| it.uid.clone()).collect();
+    let mut environments = state.ledger()?.releases().environments(&uids).await?;
+    let items = items.into_iter().map(|tracker| {
+        let environments = environments.remove(&tracker.uid).unwrap_or_default();
+        view(state, &tracker, environments)
+    });
+    Ok(Paged {
+        items: items.collect(),
+        next,
+    })
+}
+
+/// Returns a tracker.
+pub(crate) async fn get(state: &AppState, name: &TrackerName) -> Result<Tracker, ApiError> {
+    let stored = state.ledger()?.trackers().get(name).await?;
+    let stored = stored.ok_or_else(|| missing(name))?;
+    shown(state, stored).await
+}
+
+/// Makes a tracker.
+pub(crate) async fn create(state: &AppState, body: &[u8], by: &str) -> Result<Tracker, ApiError> {
+    let body = Body::read(body).map_err(|invalid| refuse_body(&invalid))?;
+    let tracking = state.tracking();
+    let new = body.create(&tracking.known_hosts()).map_err(invalid)?;
+    let name = new.name.clone();
+    let trackers = state.ledger()?.trackers();
+    let created = trackers
+        .create(new, tracking.settle, by, state.clock().now())
+        .await?;
+    match created {
+        CreateOutcome::Created(stored) => {
+            tracing::info!("`{by}` made the tracker `{name}`");
+            shown(state, *stored).await
+        }
+        CreateOutcome::Exists => {
+            let message = format!("there is a tracker `{name}` already");
+            let hint = format!("PUT /trackers/{name} replaces what it reads");
+            Err(ApiError::conflict(message).with_hint(hint))
+        }
+    }
+}
+
+/// Replaces what a tracker reads.
+pub(crate) async fn replace(
+    state: &AppState,
+    name: &TrackerName,
+    expected: Option<Edition>,
+    body: &[u8],
+    by: &str,
+) -> Result<Tracker, ApiError> {
+    let body = Body::read(body).map_err(|invalid| refuse_body(&invalid))?;
+    let trackers = state.ledger()?.trackers();
+    let stored = trackers.get(name).await?.ok_or_else(|| missing(name))?;
+    let token = match stored.has_token {
+        true => trackers.token(&stored.uid).await?,
+        false => None,
+    };
+    let token = token.and_then(|it| Token::new(it.reveal().to_owned()));
+    let token = token.unwrap_or_default();
+    let hosts = state.tracking().known_hosts();
+    let replacement = body.replace(name, (&stored.source, &token), &hosts);
+    let replacement = replacement.map_err(invalid)?;
+    // What was read here may be another edition by now; the ledger compares again.
+    let replaced = trackers
+        .replace(name, replacement, expected, by, state.clock().now())
+        .await?;
+    match replaced {
+        ReplaceOutcome::Replaced(stored) => {
+            tracing::info!("`{by}` replaced the tracker `{name}`");
+            shown(state, *stored).await
+        }
+        ReplaceOutcome::Unchanged(stored) => shown(state, *stored).await,
+        ReplaceOutcome::TokenRequired => Err(invalid(vec![Problem {
+            field: "token".to_owned(),
+            code: "token-required",
+            message: "a stored token is not sent to another repository; give one".to_owned(),
+        }])),
+        ReplaceOutcome::Stale => Err(stale(name)),
+        ReplaceOutcome::Missing => Err(missing(name)),
+    }
+}
+
+/// Deletes a tracker. Its releases stay.
+pub(crate) async fn delete(
+    state: &AppState,
+    name: &TrackerName,
+    expected: Option<Edition>,
+    by: &str,
+) -> Result<(), ApiError> {
+    let trackers = state.ledger()?.trackers();
+    let now = state.clock().now();
+    match trackers.delete(name, expected, by, now).await? {
+        DeleteOutcome::Deleted { .. } => {
+            tracing::info!("`{by}` deleted the tracker `{name}`");
+            Ok(())
+        }
+        DeleteOutcome::Stale => Err(stale(name)),
+        DeleteOutcome::Missing => Err(missing(name)),
+    }
+}
+
+/// Lets a tracker be looked at now.
+pub(crate) async fn poll(state: &AppState, name: &TrackerName, by: &str) -> Result<(), ApiError> {
+    let trackers = state.ledger()?.trackers();
+    let stored = trackers.get(name).await?.ok_or_else(|| missing(name))?;
+    let now = state.clock().now();
+    trackers.poll_now(&stored.uid, by, now).await?;
+    Ok(())
+}
+
+/// Reads the name of a tracker in a path.
+pub(crate) fn name_in_path(text: &str) -> Result<TrackerName, ApiError> {
+    text.parse()
+        .map_err(|invalid: InvalidName| ApiError::bad_request(invalid.to_string()))
+}
+
+async fn shown(state: &AppState, stored: StoredTracker) -> Result<Tracker, ApiError> {
+    let uid = [stored.uid.clone()];
+    let mut environments = state.ledger()?.releases().environments(&uid).await?;
+    let environments = environments.remove(&stored.uid).unwrap_or_default();
+    Ok(view(state, &stored, environments))
+}
+
+fn view(state: &AppState, stored: &StoredTracker, environments: EnvironmentStatuses) -> Tracker {
+    let polls = state.polls().of(&stored.uid);
+    tracker_status::view(stored, environments, polls.as_ref())
+}
+
+fn missing(name: &TrackerName) -> ApiError {
+    ApiError::not_found(format!("there is no tracker `{name}`"))
+        .with_hint("`pathline tracker list` or GET /trackers lists them; POST /trackers makes one")
+}
+
+fn stale(name: &TrackerName) -> ApiError {
+    let message = format!("the tracker `{name}` has changed since it was read");
+    ApiError::new(ErrorKind::PreconditionFailed, "stale", message)
+        .with_hint("read it again, and send its ETag as If-Match")
+}
+
+fn refuse_body(invalid: &InvalidBody) -> ApiError {
+    let kind = match invalid {
+        InvalidBody::TooLarge => {
+            return ApiError::new(ErrorKind::PayloadTooLarge, "too-large", invalid.to_string());
+        }
+        InvalidBody::NotJson(_) | InvalidBody::NotUtf8 | InvalidBody::NotAnObject => {
+            ErrorKind::BadRequest
+        }
+    };
+    let message = match invalid {
+        InvalidBody::NotJson(error) => {
+            format!("{invalid}: {}, {}", error.position, error.kind)
+        }
+        _ => invalid.to_string(),
+    };
+    ApiError::new(kind, "bad-request", message)
+}
+
+fn invalid(problems: Vec<Problem>) -> ApiError {
+    ApiError::invalid(problems)
+}

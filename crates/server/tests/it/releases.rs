@@ -1,0 +1,4 @@
+//! Releases over REST.
+
+mod changes;
+mod finding;
