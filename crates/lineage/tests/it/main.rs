@@ -19,6 +19,7 @@ mod running;
 mod seed;
 mod story;
 mod support;
+mod touched;
 mod wait;
 mod wait_confirmation;
 mod wait_settled;
