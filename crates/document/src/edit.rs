@@ -36,7 +36,7 @@ pub struct Edited {
 impl Format {
     /// Sets values of a text that holds one document, or removes them (`None`), one after the other.
     ///
-    /// What is set replaces what is there, or is added behind the last entry of its map or list; maps that the
+    /// A value that is set replaces the one that is there, or is added behind the last entry of its map or list; maps that the
     /// path needs are made. Removing what is not there changes nothing. Of a list or map that replaces
     /// another one only the entries that differ are edited.
     ///

@@ -73,7 +73,7 @@ impl Trackers<'_> {
 
     /// Replaces what a tracker reads, and what it reads it with; a token that the replacement does not have stays.
     ///
-    /// Where `expected` is given, nothing happens to any other edition.
+    /// With `expected`, any other edition is left as it is.
     ///
     /// # Errors
     /// [`Error::NoSealKey`] if there is a token, and the ledger has no key.
@@ -96,7 +96,7 @@ impl Trackers<'_> {
 
     /// Deletes a tracker: its token is erased, and whatever waits in its queues is cancelled. Its releases stay.
     ///
-    /// Where `expected` is given, nothing happens to any other edition.
+    /// With `expected`, any other edition is left as it is.
     ///
     /// # Errors
     /// If the ledger cannot be written to.

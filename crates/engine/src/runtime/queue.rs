@@ -123,7 +123,7 @@ impl Queue {
 
     /// Reconciles one after the other, several side by side, until `stop`.
     ///
-    /// What has been started is finished, unless the future is dropped: then it is cut off. A
+    /// Work that has been started is finished, unless the future is dropped: then it is cut off. A
     /// reconcile that panics is tried again like one that failed.
     pub(crate) async fn work<F>(
         &self,

@@ -58,7 +58,7 @@ pub(crate) enum TrackerCommand {
 
     /// Point a tracker to another repository, path or reference, or give it another secret
     ///
-    /// What is not said stays as it is. A stored secret is not sent to another repository, so that has to be given anew.
+    /// Values that are left out remain. A stored secret is not sent to another repository, so that has to be given anew.
     Set(SetTrackerArgs),
 
     /// Follow an application no longer; its releases stay

@@ -1,6 +1,6 @@
 //! Secrets: the values of an application that are kept apart from the rest of it.
 //!
-//! What is known to be no secret stays beside one: the names of files, and where they are mounted. Anything else that
+//! Values that are known to be no secrets stay beside one: the names of files, and where they are mounted. Anything else that
 //! stands where secrets do is taken for one.
 
 use std::collections::BTreeMap;
