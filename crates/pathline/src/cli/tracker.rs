@@ -32,7 +32,8 @@ A case has steps, and may have options and an id; a list of cases has a list of 
      \"promote dev\",                what is held there, or has failed, is queued
      \"restart\", \"del\"]}
 
-Options: omit (environments), autoDeploy (true or false), accepts (a level by environment), environments.";
+Options: omit (environments), autoDeploy (true or false), vetos (as in the application file),
+accepts (a level by environment), environments.";
 
 /// Arguments of `tracker`.
 #[derive(Args, Debug)]

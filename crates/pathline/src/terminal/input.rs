@@ -46,33 +46,42 @@ impl Hint for InputError {
 pub(crate) fn json(path: &Path) -> Result<Value, InputError> {
     let bytes = bytes(path)?;
     serde_json::from_slice(&bytes).map_err(|source| InputError::Json {
-        name: path.display().to_string(),
+        name: name(path),
         source,
     })
 }
 
 /// Reads a text; `-` is the standard input.
 pub(crate) fn text(path: &Path) -> Result<String, InputError> {
-    String::from_utf8(bytes(path)?).map_err(|_| InputError::NotText {
-        name: path.display().to_string(),
-    })
+    String::from_utf8(bytes(path)?).map_err(|_| InputError::NotText { name: name(path) })
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
-    let name = || path.display().to_string();
     let limit = MAX_MIB << 20;
     let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
+    let read = if is_stdin(path) {
         io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
     } else {
         File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
     match read {
         Err(source) => Err(InputError::File {
-            name: name(),
+            name: name(path),
             source,
         }),
-        Ok(_) if bytes.len() as u64 > limit => Err(InputError::TooLarge { name: name() }),
+        Ok(_) if bytes.len() as u64 > limit => Err(InputError::TooLarge { name: name(path) }),
         Ok(_) => Ok(bytes),
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Returns what an error calls an input.
+fn name(path: &Path) -> String {
+    match is_stdin(path) {
+        true => "the standard input".to_owned(),
+        false => path.display().to_string(),
     }
 }

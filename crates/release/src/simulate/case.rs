@@ -57,14 +57,15 @@ fn read_options(options: &Map<String, Value>) -> Result<(Flow, Vetos), InvalidCa
     for (name, value) in options {
         let path = format!("options.{name}");
         match name.as_str() {
-            "environments" => names = texts(&path, value)?,
+            "environments" => names = some_texts(&path, value)?,
             "omit" => vetos.omit_from_namespaces = texts(&path, value)?,
             "autoDeploy" | "auto_deploy" | "auto" => vetos.auto_deploy = truth(&path, value)?,
             "veto" | "vetoed" | "hold" | "held" => vetos.auto_deploy = !truth(&path, value)?,
+            "vetos" => vetos = read_vetos(&path, value)?,
             "accepts" => accepts = read_accepts(&path, value)?,
             _ => {
                 let problem =
-                    "no such option; there are omit, autoDeploy, veto, accepts and environments";
+                    "no such option; there are omit, autoDeploy, vetos, accepts and environments";
                 return Err(InvalidCase::new(path, problem));
             }
         }
@@ -90,6 +91,12 @@ fn read_options(options: &Map<String, Value>) -> Result<(Flow, Vetos), InvalidCa
     Ok((flow, vetos))
 }
 
+/// Reads vetos as an application file has them.
+fn read_vetos(path: &str, value: &Value) -> Result<Vetos, InvalidCase> {
+    let vetos = serde_json::from_value(value.clone());
+    vetos.map_err(|error| InvalidCase::new(path, error.to_string()))
+}
+
 fn read_accepts(path: &str, value: &Value) -> Result<Vec<(String, Level)>, InvalidCase> {
     let levels = value.as_object();
     let levels = levels.ok_or_else(|| InvalidCase::new(path, "an object is expected"))?;
@@ -110,6 +117,14 @@ fn read_accepts(path: &str, value: &Value) -> Result<Vec<(String, Level)>, Inval
         Ok((name.clone(), level))
     };
     levels.iter().map(of_one).collect()
+}
+
+fn some_texts(path: &str, value: &Value) -> Result<Vec<String>, InvalidCase> {
+    let texts = texts(path, value)?;
+    match texts.is_empty() {
+        true => Err(InvalidCase::new(path, "at least one is expected")),
+        false => Ok(texts),
+    }
 }
 
 fn texts(path: &str, value: &Value) -> Result<Vec<String>, InvalidCase> {

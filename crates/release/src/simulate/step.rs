@@ -1,5 +1,7 @@
 //! Steps: their notation.
 
+use std::collections::BTreeSet;
+
 use crate::label::is_digest;
 
 /// One step of a case.
@@ -99,12 +101,17 @@ fn read_poll(words: &[&str]) -> Result<Step, String> {
 fn read_registry(value: &str) -> Result<Registry, String> {
     match value {
         "=" => Ok(Registry::Unchanged),
-        "!" => Ok(Registry::Error),
+        // An answer that makes no sense is a failure, too.
+        "!" | "?" => Ok(Registry::Error),
         "0" => Ok(Registry::NotFound),
         "" => Ok(Registry::Tags(Vec::new())),
         tags => {
-            let tags = tags.split(',').map(read_tag).collect::<Result<_, _>>()?;
-            Ok(Registry::Tags(tags))
+            let tags: Vec<_> = tags.split(',').map(read_tag).collect::<Result<_, _>>()?;
+            let names: BTreeSet<_> = tags.iter().map(|(tag, _)| tag).collect();
+            match names.len() == tags.len() {
+                true => Ok(Registry::Tags(tags)),
+                false => Err("`r=` has a tag twice".to_owned()),
+            }
         }
     }
 }
@@ -128,6 +135,9 @@ fn read_source(value: &str) -> Result<Source, String> {
         "?" => Ok(Source::Invalid),
         configuration => {
             let (hash, label) = configuration.split_once('@').ok_or(POLL)?;
+            if hash.is_empty() {
+                return Err(POLL.to_owned());
+            }
             Ok(Source::Configuration {
                 hash: hash.to_owned(),
                 label: label.to_owned(),

@@ -121,6 +121,29 @@ fn image_that_moves_while_the_configuration_cannot_be_read_waits_for_it() {
 }
 
 #[test]
+fn registry_that_answers_nonsense_has_failed() {
+    let steps = ["p r=latest:D1 g=C1@latest", "p r=?"];
+    let answer = answer(&steps, &json!({}));
+    assert_eq!(answer["conditions"], "RegistryError");
+}
+
+#[test]
+fn vetos_are_written_as_in_an_application_file_or_in_short() {
+    let steps = ["p r=latest:D1 g=C1@latest"];
+    for options in [
+        json!({"autoDeploy": false}),
+        json!({"veto": true}),
+        json!({"vetos": {"autoDeploy": false}}),
+    ] {
+        let answer = answer(&steps, &options);
+        assert_eq!(answer["environments"], "dev.1=held", "{options}");
+    }
+    let omitted = json!({"vetos": {"omitFromNamespaces": ["dev"]}});
+    let answer = answer(&steps, &omitted);
+    assert_eq!(answer["environments"], "dev.1=skipped ha.1=queued");
+}
+
+#[test]
 fn tag_that_is_gone_is_told_and_nothing_happens() {
     let first = "p r=latest:D1 g=C1@latest";
     let gone = answer(&[first, "p r=other:D9"], &json!({}));
@@ -257,6 +280,18 @@ fn cases_that_are_none_are_refused_with_the_part_that_is_wrong() {
             "steps[0]: `r=` is there twice",
         ),
         (
+            json!({"steps": ["p r=a:b,a:c"]}),
+            "steps[0]: `r=` has a tag twice",
+        ),
+        (
+            json!({"steps": ["p g=@latest"]}),
+            "steps[0]: a poll is `p r=TAG:DIGEST,… g=CONFIG@LABEL`",
+        ),
+        (
+            json!({"steps": [], "options": {"environments": []}}),
+            "options.environments: at least one is expected",
+        ),
+        (
             json!({"steps": ["promote dev ha"]}),
             "steps[0]: `promote` takes an environment and the number of a release",
         ),
@@ -266,7 +301,7 @@ fn cases_that_are_none_are_refused_with_the_part_that_is_wrong() {
         ),
         (
             json!({"steps": [], "options": {"colour": 1}}),
-            "options.colour: no such option; there are omit, autoDeploy, veto, accepts and environments",
+            "options.colour: no such option; there are omit, autoDeploy, vetos, accepts and environments",
         ),
         (
             json!({"steps": [], "options": {"accepts": {"dev": "all"}}}),
