@@ -2,6 +2,7 @@
 
 use reqwest::header::{ACCEPT, HeaderName, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
+use serde::Deserialize;
 
 use super::conversation::Conversation;
 use super::digest::{agrees, is_digest, sha256};
@@ -79,6 +80,9 @@ impl Conversation<'_> {
             _ => return Err(self.fail(answer)),
         }
         let content = answer.body.clone();
+        if !is_manifest(&content) {
+            return Err(self.nonsense(answer, "answers with something that is no manifest"));
+        }
         let told = self.digest(answer.clone(), reference)?;
         let digest = told.unwrap_or_else(|| match is_digest(reference) {
             true => reference.to_owned(),
@@ -107,5 +111,29 @@ impl Conversation<'_> {
             return Err(self.nonsense(answer, why));
         }
         Ok(Some(digest))
+    }
+}
+
+/// Tells whether a content is a manifest or an index. Whoever is in between may answer a page of its own, with a good
+/// status: its hash would be taken for a digest.
+fn is_manifest(content: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Manifest {
+        schema_version: u32,
+    }
+    serde_json::from_slice::<Manifest>(content).is_ok_and(|it| it.schema_version == 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_of_a_portal_is_no_manifest() {
+        assert!(is_manifest(br#"{"schemaVersion": 2, "config": {}}"#));
+        for other in ["", "<html>hi</html>", "{}", "[]", r#"{"schemaVersion": 1}"#] {
+            assert!(!is_manifest(other.as_bytes()), "{other}");
+        }
     }
 }

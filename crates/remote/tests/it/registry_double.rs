@@ -218,6 +218,23 @@ async fn token_that_was_revoked_is_asked_for_once_more() -> Result<()> {
 }
 
 #[tokio::test]
+async fn p18_page_of_somebody_in_between_is_no_manifest() -> Result<()> {
+    let (registry, client) = start(Behaviour::default());
+    let app = image(&registry.host(), "team/app");
+    let page = || {
+        Reply::new(200)
+            .header("content-type", "text/html")
+            .body("<html>hi</html>")
+    };
+    registry.server.reply_next(page());
+    registry.server.reply_next(page());
+    let error = client.head(&app, "v1", None, None).await.unwrap_err();
+    assert_eq!(error.kind, RegistryErrorKind::Failed, "{error}");
+    assert!(error.message.contains("no manifest"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn p18_digest_that_is_not_told_is_computed() -> Result<()> {
     let (registry, client) = start(Behaviour {
         omits_digest: true,
