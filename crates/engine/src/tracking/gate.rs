@@ -66,7 +66,7 @@ impl Gates {
     /// Takes in what a host says about the number of questions; returns the time before which it wants none.
     pub(super) fn heed(&self, key: &HostKey, signs: &Signs) -> Option<Timestamp> {
         let now = self.clock.now();
-        let of_quota = signs.quota.and_then(|it| it.floor());
+        let of_quota = signs.quota.and_then(|it| it.floor(now));
         let until = signs.retry_after.max(of_quota).filter(|it| *it > now)?;
         let mut floors = self.floors.lock();
         floors.forget_before(now);

@@ -11,6 +11,10 @@ use super::sharing::Fingerprint;
 /// The longest time that is added to what a host asks for, so that not everybody is back at once.
 const MAX_JITTER: SignedDuration = SignedDuration::from_secs(10);
 
+/// The longest time for which a host is left alone at its word: as long as the longest window of a quota that is known, Docker
+/// Hub's. A host that says more is asked once in it, so that a mistake of one answer does not silence it for years.
+const MAX_HOLD: SignedDuration = SignedDuration::from_hours(6);
+
 /// A host, and the credentials with which it is asked: its limits are counted by them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostKey {
@@ -36,23 +40,25 @@ pub struct Quota {
 pub struct Floors(BTreeMap<HostKey, Timestamp>);
 
 impl Quota {
-    /// Reads the headers of a rate limit, GitHub's or Docker Hub's (`100;w=21600`).
-    pub fn read(limit: &str, remaining: &str, reset: Option<&str>) -> Option<Self> {
+    /// Reads the headers of a rate limit, GitHub's or Docker Hub's (`100;w=21600`). Without a limit, what is left is all.
+    pub fn read(limit: Option<&str>, remaining: &str, reset: Option<&str>) -> Option<Self> {
         let number = |text: &str| {
             let digits = text.split(';').next().unwrap_or_default();
             digits.trim().parse().ok()
         };
+        let remaining = number(remaining)?;
         let reset = reset.and_then(|it| it.trim().parse().ok());
         Some(Self {
-            limit: number(limit)?,
-            remaining: number(remaining)?,
+            limit: limit.map_or(Some(remaining), number)?,
+            remaining,
             reset: reset.and_then(|seconds| Timestamp::from_second(seconds).ok()),
         })
     }
 
-    /// Returns the time before which nothing is allowed.
-    pub fn floor(&self) -> Option<Timestamp> {
-        self.reset.filter(|_| self.remaining == 0)
+    /// Returns the time before which nothing is allowed, by what was said at a time.
+    pub fn floor(&self, now: Timestamp) -> Option<Timestamp> {
+        let reset = self.reset.filter(|_| self.remaining == 0)?;
+        Some(reset.min(latest(now)))
     }
 
     /// Returns the interval at which to go on: twice as long when less than a tenth is left.
@@ -85,15 +91,21 @@ impl Floors {
     }
 }
 
-/// Reads the header `Retry-After`: a number of seconds, or a date.
+/// Reads the header `Retry-After`: a number of seconds, or a date; hours at most.
 pub fn retry_after(header: &str, now: Timestamp) -> Option<Timestamp> {
     let header = header.trim();
     if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More seconds than fit are as good as for ever.
+        // More seconds than fit are more than enough.
         let seconds = header
             .parse()
             .map_or(SignedDuration::MAX, SignedDuration::from_secs);
-        return Some(now.checked_add(seconds).unwrap_or(Timestamp::MAX));
+        return now.checked_add(seconds.min(MAX_HOLD)).ok();
     }
-    DateTimeParser::new().parse_timestamp(header).ok()
+    let date = DateTimeParser::new().parse_timestamp(header).ok()?;
+    Some(date.min(latest(now)))
+}
+
+/// Returns the latest time until which a host is left alone.
+fn latest(now: Timestamp) -> Timestamp {
+    now.checked_add(MAX_HOLD).unwrap_or(Timestamp::MAX)
 }

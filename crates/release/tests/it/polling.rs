@@ -40,11 +40,12 @@ fn mk_host(host: &str, secret: &str) -> HostKey {
 #[test]
 fn p07_a_quota_that_is_used_up_holds_every_poll_of_those_credentials() {
     let reset = now() + seconds(600);
-    let quota = Quota::read("5000", "0", Some(&reset.as_second().to_string())).expect("a quota");
+    let quota =
+        Quota::read(Some("5000"), "0", Some(&reset.as_second().to_string())).expect("a quota");
     let mut floors = Floors::default();
     floors.raise(
         mk_host("api.github.com", "one"),
-        quota.floor().expect("a floor"),
+        quota.floor(now()).expect("a floor"),
         JITTER,
     );
     let held = floors.not_before(&mk_host("api.github.com", "one"), now());
@@ -71,7 +72,12 @@ fn p08_retry_after_is_a_number_of_seconds_or_a_date() {
     assert_eq!(date, Some(at("2026-08-22T10:05:00Z")));
     assert_eq!(
         retry_after("99999999999999999999", now()),
-        Some(Timestamp::MAX)
+        Some(now() + SignedDuration::from_hours(6)),
+        "one answer does not silence a host for years"
+    );
+    assert_eq!(
+        retry_after("Sat, 22 Aug 2093 10:05:00 GMT", now()),
+        retry_after("99999999999999999999", now())
     );
     for bad in ["", "soon", "-1", "1.5"] {
         assert_eq!(retry_after(bad, now()), None, "{bad}");
@@ -195,11 +201,12 @@ fn delays_are_a_tenth_longer_or_shorter_and_the_same_for_the_same_seed() {
 
 #[test]
 fn quota_that_runs_low_doubles_the_interval() {
-    let quota = |remaining: &str| Quota::read("100;w=21600", remaining, None).expect("a quota");
+    let quota =
+        |remaining: &str| Quota::read(Some("100;w=21600"), remaining, None).expect("a quota");
     assert_eq!(quota("10;w=21600").slowed(INTERVAL), INTERVAL);
     assert_eq!(quota("9;w=21600").slowed(INTERVAL), INTERVAL * 2);
-    assert_eq!(quota("0").floor(), None, "nobody says until when");
-    assert_eq!(Quota::read("many", "1", None), None);
+    assert_eq!(quota("0").floor(now()), None, "nobody says until when");
+    assert_eq!(Quota::read(Some("many"), "1", None), None);
 }
 
 #[test]

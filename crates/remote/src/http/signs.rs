@@ -44,7 +44,7 @@ impl Signs {
         let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
         let quota = QUOTAS.iter().find_map(|[limit, remaining, reset]| {
             let reset = text(reset).map(|it| absolute(it, now));
-            Quota::read(text(limit)?, text(remaining)?, reset.as_deref())
+            Quota::read(text(limit), text(remaining)?, reset.as_deref())
         });
         let retry = text(RETRY_AFTER.as_str()).and_then(|it| retry_after(it, now));
         Self {
@@ -134,6 +134,15 @@ mod tests {
                 600,
                 599,
                 at(1_800_000_030),
+            ),
+            (
+                &[
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1800000600"),
+                ],
+                0,
+                0,
+                at(1_800_000_600),
             ),
         ] {
             let expected = Quota {

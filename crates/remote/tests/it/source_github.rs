@@ -279,7 +279,7 @@ async fn p07_exhausted_quota_says_until_when() -> Result<()> {
     assert_eq!(error.kind, SourceErrorKind::RateLimited, "{error}");
     assert_eq!(error.status, Some(403));
     let quota = error.signs.quota.expect("it was told");
-    assert_eq!(quota.floor(), Some(now + SignedDuration::from_secs(600)));
+    assert_eq!(quota.floor(now), Some(now + SignedDuration::from_secs(600)));
     let other = sources.read(&request(&github, "ghp_another"), None).await;
     assert!(other.is_ok(), "other credentials are not affected");
     Ok(())
