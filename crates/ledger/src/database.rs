@@ -25,6 +25,10 @@ use crate::revision::Revisions;
 /// as away. PostgreSQL only: a file answers or fails by itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The time that a process may stand still within a transaction before PostgreSQL ends that: writers come one after the
+/// other, so one that is frozen would hold up all. Others wait for their turn for [`ANSWER_TIMEOUT`], which is longer.
+const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Moves the write-ahead log of SQLite to the file, unless others read for longer than a second.
 const MOVE_LOG: &str = "pragma busy_timeout = 1000; pragma wal_checkpoint(truncate)";
 

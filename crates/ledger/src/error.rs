@@ -231,8 +231,9 @@ impl Error {
             let what = source.to_string();
             return Self::Damaged { location, what };
         }
-        // PostgreSQL: connections fail, it is shut down or starting up, or a statement took too long.
-        let away = code.starts_with("08") || code.starts_with("57");
+        // PostgreSQL: connections fail, it is shut down or starting up, a statement took too long, or this process stood
+        // still within a transaction.
+        let away = code.starts_with("08") || code.starts_with("57") || code == "25P03";
         let source = Arc::new(source);
         if away && !is_sqlite {
             let source = Some(source);
@@ -327,6 +328,8 @@ mod tests {
             ("57P01", "Unreachable"),
             ("57P03", "Unreachable"),
             ("57014", "Unreachable"),
+            ("25P03", "Unreachable"),
+            ("25P02", "Refused"),
             ("53100", "Full"),
             ("23505", "Refused"),
             ("42703", "Refused"),

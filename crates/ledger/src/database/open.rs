@@ -12,7 +12,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 
-use super::{ANSWER_TIMEOUT, Database, Pools, migrations};
+use super::{ANSWER_TIMEOUT, Database, Pools, STANDSTILL_TIMEOUT, migrations};
 use crate::cluster::Claimed;
 use crate::error::Error;
 use crate::location::Location;
@@ -137,11 +137,15 @@ async fn open_postgres(location: &Arc<str>, url: &str) -> Result<Pools, Error> {
         hint,
         source,
     };
-    let milliseconds = ANSWER_TIMEOUT.as_millis().to_string();
+    let [answer, standstill] =
+        [ANSWER_TIMEOUT, STANDSTILL_TIMEOUT].map(|it| it.as_millis().to_string());
     let options = Location::connect_options(url)
         .map_err(|source| cannot("look at its URL", Arc::new(source)))?
         .application_name("pathline")
-        .options([("statement_timeout", &milliseconds)])
+        .options([
+            ("statement_timeout", &answer),
+            ("idle_in_transaction_session_timeout", &standstill),
+        ])
         .disable_statement_logging();
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)

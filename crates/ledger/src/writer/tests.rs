@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
+use pathline_testkit::postgres::Server;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::{Notify, oneshot};
@@ -77,7 +78,9 @@ impl Write for Played {
 }
 
 struct Stage {
-    _directory: TempDir,
+    /// Where the ledger is, if that is a file.
+    #[expect(dead_code, reason = "it is removed at the end")]
+    directory: Option<TempDir>,
     ledger: Ledger,
     executed: Arc<AtomicUsize>,
 }
@@ -87,8 +90,15 @@ impl Stage {
         let directory = tempfile::tempdir().unwrap();
         let location = Location::File(directory.path().join("ledger.db"));
         Self {
-            _directory: directory,
-            ledger: Ledger::open(&location).await.unwrap(),
+            directory: Some(directory),
+            ..Self::on(&location).await
+        }
+    }
+
+    async fn on(location: &Location) -> Self {
+        Self {
+            directory: None,
+            ledger: Ledger::open(location).await.unwrap(),
             executed: Arc::default(),
         }
     }
@@ -208,6 +218,30 @@ async fn closed_ledger_takes_no_writes_and_has_written_those_it_took() {
     let late = stage.played("late", Act::Change);
     let late = stage.ledger.write(late).await;
     assert!(matches!(late, Err(Error::Closed)), "{late:?}");
+}
+
+#[tokio::test]
+async fn process_that_stands_still_in_a_write_does_not_keep_others_from_writing() {
+    let Some(server) = Server::shared("a frozen writer on PostgreSQL") else {
+        return;
+    };
+    let location = Location::Postgres(server.database());
+    let [frozen, other] = [Stage::on(&location).await, Stage::on(&location).await];
+    let go_on = Arc::new(Notify::new());
+    let (begun, begins) = oneshot::channel();
+    let wait = Act::Wait(Some(begun).into(), Arc::clone(&go_on));
+    let (ledger, write) = (frozen.ledger.clone(), frozen.played("frozen", wait));
+    let writing = tokio::spawn(async move { ledger.write(write).await });
+    begins.await.unwrap();
+    // Writers come one after the other; whoever does not go on has lost its turn.
+    let write = other.played("other", Act::Change);
+    assert_eq!(other.ledger.write(write).await.unwrap().0, "other");
+    go_on.notify_one();
+    let late = writing.await.unwrap().unwrap_err();
+    assert!(late.is_temporary(), "{late:?}");
+    let write = frozen.played("again", Act::Change);
+    assert_eq!(frozen.ledger.write(write).await.unwrap().0, "again");
+    assert_eq!(other.subjects().await, ["other", "again"]);
 }
 
 /// Polls a future once; returns what it gives, if it is ready.
