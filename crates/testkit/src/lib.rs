@@ -38,6 +38,7 @@ mod places;
 mod ports;
 pub mod postgres;
 pub mod registry;
+pub mod rest;
 pub mod scripted_server;
 mod seed;
 mod skips;

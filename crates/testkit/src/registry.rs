@@ -1,18 +1,20 @@
 //! Real registries of images: Debian's `docker-registry`, which is an old one, and distribution, which is not.
 //!
-//! [`Crane`] pushes to them and says what they have.
+//! [`Crane`] pushes to them and says what they have; [`Pusher`] pushes many images.
 
 mod crane;
+mod pusher;
 mod token_service;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use self::crane::Crane;
+pub use self::pusher::Pusher;
 pub use self::token_service::TokenService;
 
 use crate::{Leash, free_port, go_tool, skip};
@@ -110,9 +112,27 @@ impl RealRegistry {
         &self.host
     }
 
+    /// Returns the size of what it has said so far.
+    pub fn log_size(&self) -> u64 {
+        let log = fs::metadata(self.leash.directory().join("log"));
+        log.map_or(0, |it| it.len())
+    }
+
+    /// Returns what it has said since the log had a size.
+    pub fn log_after(&self, size: u64) -> String {
+        let read = || {
+            let mut log = fs::File::open(self.leash.directory().join("log"))?;
+            log.seek(SeekFrom::Start(size))?;
+            let mut said = Vec::new();
+            log.read_to_end(&mut said)?;
+            io::Result::Ok(String::from_utf8_lossy(&said).into_owned())
+        };
+        read().unwrap_or_default()
+    }
+
     /// Returns what it has said so far.
     pub fn log(&self) -> String {
-        fs::read_to_string(self.leash.directory().join("log")).unwrap_or_default()
+        self.log_after(0)
     }
 }
 

@@ -4,12 +4,13 @@ mod crash;
 mod distribution;
 mod faults;
 mod files;
+mod oracle;
 mod proxy;
 mod repository;
-mod rest;
 mod sealing;
 mod secrecy;
 mod seed;
+mod upstream;
 mod world;
 
 use std::sync::OnceLock;

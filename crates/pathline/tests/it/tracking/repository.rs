@@ -1,4 +1,4 @@
-//! A repository with application files, over http.
+//! A repository with application files, over http or in a directory of this machine.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use pathline_testkit::git;
 use pathline_testkit::git_server::{GitServer, Options};
 use tempfile::TempDir;
 
-/// The repository `shop/web` of a server of its own.
+/// The repository `shop/web` of a server of its own, or of no server.
 pub(super) struct Repository {
     root: TempDir,
-    server: GitServer,
+    server: Option<GitServer>,
 }
 
 impl Repository {
@@ -22,6 +22,16 @@ impl Repository {
     pub(super) fn with_options(file: &str, options: Options) -> Self {
         let root = TempDir::new().expect("a scratch directory");
         let server = GitServer::start(root.path(), options);
+        Self::make(root, Some(server), file)
+    }
+
+    /// Makes one that is read from its directory.
+    pub(super) fn in_directory(file: &str) -> Self {
+        let root = TempDir::new().expect("a scratch directory");
+        Self::make(root, None, file)
+    }
+
+    fn make(root: TempDir, server: Option<GitServer>, file: &str) -> Self {
         let repository = Self { root, server };
         fs::create_dir_all(repository.directory()).expect("it is writable");
         git(&repository.directory(), &["init", "-q", "-b", "main"]);
@@ -53,12 +63,24 @@ impl Repository {
     }
 
     pub(super) fn url(&self) -> String {
-        self.server.url("shop/web")
+        match &self.server {
+            Some(server) => server.url("shop/web"),
+            None => format!("file://{}", self.directory().display()),
+        }
     }
 
-    /// Returns its host, as the configuration of Pathline names it.
+    /// Returns its host, as the configuration of Pathline names it: a directory has an empty one.
     pub(super) fn host(&self) -> String {
-        self.server.address.to_string()
+        let server = self.server.as_ref();
+        server.map_or_else(String::new, |it| it.address.to_string())
+    }
+
+    /// Returns the scheme of its URL.
+    pub(super) fn scheme(&self) -> &'static str {
+        match self.server {
+            Some(_) => "http",
+            None => "file",
+        }
     }
 
     /// Takes the repository away, or puts it back.

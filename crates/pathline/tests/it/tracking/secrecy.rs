@@ -9,11 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pathline_testkit::doubles::registry::{Auth, Behaviour, Registry};
 use pathline_testkit::git_server::Options;
-use pathline_testkit::{Leash, free_port, skip};
+use pathline_testkit::{Leash, free_port, rest, skip};
 use serde_json::json;
 
 use super::repository::Repository;
-use super::rest;
 use super::world::{Config, World};
 
 const TOKEN: &str = "ghs_tokenSENTINELtoken01";

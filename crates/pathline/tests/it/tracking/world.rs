@@ -6,11 +6,11 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use pathline_testkit::Leash;
+use pathline_testkit::rest::{self, Answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::repository::Repository;
-use super::rest::{self, Answer};
 use crate::program::{Ended, Running, pathline, stderr, stdout};
 use crate::up::UP;
 
@@ -32,7 +32,7 @@ impl Config {
     pub(super) fn of(repositories: &[&Repository], registries: &[&str]) -> Self {
         let hosts = repositories
             .iter()
-            .map(|it| json!({"name": it.host(), "schemes": ["http"], "perSecond": 1000}));
+            .map(|it| json!({"name": it.host(), "schemes": [it.scheme()], "perSecond": 1000}));
         let registries = registries
             .iter()
             .map(|it| json!({"name": it, "http": true, "perSecond": 1000}));
@@ -255,15 +255,25 @@ impl World {
 
     /// Looks at a tracker, and waits until that is over.
     pub(super) fn look(&self, id: &str) -> Value {
+        self.look_all(&[id]);
+        self.tracker(id)
+    }
+
+    /// Looks at trackers, and waits until that is over.
+    pub(super) fn look_all(&self, ids: &[&str]) {
         // The first may be over because of a look that was under way; the second has begun after this.
         for _ in 0..2 {
-            let before = self.tracker(id)["status"]["polls"]["observedAt"].clone();
-            self.poll(id);
-            self.until(id, "looked at", |status| {
-                status["polls"]["observedAt"] != before
-            });
+            let observed = |id| self.tracker(id)["status"]["polls"]["observedAt"].clone();
+            let before: Vec<_> = ids.iter().map(|id| observed(id)).collect();
+            for id in ids {
+                self.poll(id);
+            }
+            for (id, before) in ids.iter().zip(before) {
+                self.until(id, "looked at", |status| {
+                    status["polls"]["observedAt"] != before
+                });
+            }
         }
-        self.tracker(id)
     }
 
     /// Returns the releases of a tracker, the oldest first.

@@ -1,4 +1,4 @@
-//! REST, as a client that knows nothing speaks it.
+//! HTTP, as a client that knows nothing speaks it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,21 +7,39 @@ use serde_json::Value;
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) body: String,
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The line of the status, and the headers.
+    pub head: String,
+    /// The body.
+    pub body: String,
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> Value {
+    /// Returns the body as JSON.
+    ///
+    /// # Panics
+    ///
+    /// If it is none.
+    pub fn json(&self) -> Value {
         let read = serde_json::from_str(&self.body);
         read.unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// Returns a header, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.head.lines().filter_map(|it| it.split_once(": "));
+        let found = headers.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(found.1)
     }
 }
 
 /// Asks an address, and reads the whole answer.
-pub(super) fn ask(
+///
+/// # Errors
+/// If nobody answers, or not in text.
+pub fn ask(
     address: &str,
     request: &str,
     headers: &[(&str, &str)],
