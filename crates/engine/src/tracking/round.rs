@@ -97,16 +97,16 @@ impl Looker {
             return refused(members, &locked);
         }
         let begun = self.clock.now();
-        let not_before = match is_wanted {
-            true => begun,
-            false => begun - interval / 2,
-        };
         self.images.forget_before(begun - interval);
         let Some(first) = members.first() else {
             return Vec::new();
         };
         let questions = members.iter().map(async |member| {
             let queries = member.queries();
+            let not_before = match is_wanted {
+                true => begun,
+                false => oldest_answer(member, begun, interval),
+            };
             let answers = self.images.ask(member, &queries, not_before).await;
             (queries, answers)
         });
@@ -294,6 +294,19 @@ impl FollowedTracker {
             self.stored.known_source = Some(stored_known(known));
         }
     }
+}
+
+/// Returns the time since when others may have asked for an answer that will do. One from before the tracker was looked at
+/// last would take it back to an image that has been replaced.
+fn oldest_answer(
+    member: &FollowedTracker,
+    begun: Timestamp,
+    interval: SignedDuration,
+) -> Timestamp {
+    let recent = begun - interval / 2;
+    member
+        .observed
+        .map_or(recent, |observed| observed.max(recent))
 }
 
 /// Returns how a round ends in which nobody could be asked.

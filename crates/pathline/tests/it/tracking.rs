@@ -10,6 +10,7 @@ mod repository;
 mod sealing;
 mod secrecy;
 mod seed;
+mod sharing;
 mod upstream;
 mod world;
 
