@@ -15,4 +15,4 @@ pub mod registry;
 mod secret;
 pub mod source;
 
-pub use secret::Secret;
+pub use secret::{SECRET_VARIABLES, Secret};

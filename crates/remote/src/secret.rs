@@ -5,6 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
+/// The variables by which Pathline itself is given secrets: no program that it runs inherits them.
+pub const SECRET_VARIABLES: [&str; 3] = ["PATHLINE_LEDGER", "PATHLINE_SEAL_KEY", "PATHLINE_TOKEN"];
+
 /// A token or a password. It is printed nowhere, and wiped when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);

@@ -86,6 +86,17 @@ impl Server {
         self.psql(name_in(url), text)
     }
 
+    /// Returns all that is in a database of a URL, as text.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses.
+    pub fn dump(&self, url: &str) -> Result<String> {
+        run(self
+            .program("pg_dump")
+            .args(["--username", USER, "--dbname", name_in(url), "--host"])
+            .arg(self.leash.directory()))
+    }
+
     /// Removes a database of a URL, for those that hold very much.
     ///
     /// # Panics

@@ -23,8 +23,21 @@ use crate::{Leash, free_port, go_tool, skip};
 pub const USER: &str = "bot";
 /// The password of that user.
 pub const PASSWORD: &str = "s3cret";
+/// More users, with passwords that are found wherever they do not belong.
+pub const MORE_USERS: [(&str, &str); 4] = [
+    ("config", "configSENTINELpassword02"),
+    ("group", "groupSENTINELpassword03"),
+    ("docker", "dockerSENTINELpassword07"),
+    ("helper", "helperSENTINELpassword08"),
+];
 /// The same as a file of `htpasswd` has it.
-const HTPASSWD: &str = "bot:$2b$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK\n";
+const HTPASSWD: &str = "\
+bot:$2b$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK
+config:$2b$05$abcdefghijklmnopqrstuuL.28dwz1u8iCCLLGjr0N9k8t5gjMffS
+group:$2b$05$abcdefghijklmnopqrstuuN04b9Aa7y2V81BvzxEWxp5mlke15I3.
+docker:$2b$05$abcdefghijklmnopqrstuubra3Aom.IBYhGwRgeTIiAHdtvkibWB2
+helper:$2b$05$abcdefghijklmnopqrstuuIs2iox7Zu5PMdwj6Yo7OxWfMpxfS7d.
+";
 /// The time in which a registry must have started.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -43,7 +56,7 @@ pub enum Auth {
     /// Everybody is let in.
     #[default]
     Open,
-    /// With [`USER`] and [`PASSWORD`].
+    /// With [`USER`] and [`PASSWORD`], or as one of [`MORE_USERS`].
     Basic,
     /// With a token of a [`TokenService`]: its URL, and its certificate as PEM.
     Bearer {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use pathline_blueprint::stamp::{Error, Rendered, Stamp};
 use pathline_blueprint::template::Body;
 use pathline_document::{Document, Format};
+use pathline_remote::SECRET_VARIABLES;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -93,7 +94,11 @@ impl Renderer {
     }
 
     fn start(&self, values: &NamedTempFile) -> Result<Group, String> {
-        let started = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        for name in SECRET_VARIABLES {
+            command.env_remove(name);
+        }
+        let started = command
             .arg("-f")
             .arg("-")
             .arg("--data-values-file")

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use super::docker_config::Found;
 use super::{DockerConfig, ImageRepository, RegistryLogin};
-use crate::Secret;
+use crate::{SECRET_VARIABLES, Secret};
 
 /// The time-out of a program.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -145,7 +145,11 @@ impl CredentialHelpers {
         let failed = || HelperError::Failed {
             name: name.to_owned(),
         };
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        for name in SECRET_VARIABLES {
+            command.env_remove(name);
+        }
+        let mut child = command
             .arg("get")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,12 +1,15 @@
 //! A token service that real registries trust.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use parking_lot::Mutex;
 use rcgen::{CertificateParams, KeyPair};
 
-use super::{Auth, PASSWORD, USER};
+use super::{Auth, MORE_USERS, PASSWORD, USER};
 use crate::doubles::{Recorded, Reply, Server};
 
 /// The name of the registry at the token service.
@@ -16,12 +19,13 @@ pub(super) const ISSUER: &str = "testkit-issuer";
 /// The time for which tokens are valid, in seconds.
 const LASTS: i64 = 300;
 
-/// A token service, which gives tokens to [`USER`] with [`PASSWORD`].
+/// A token service, which gives tokens to [`USER`] with [`PASSWORD`], and to [`MORE_USERS`].
 #[derive(Debug)]
 pub struct TokenService {
     /// The server, which knows all requests.
     pub server: Server,
     certificate: String,
+    given: Arc<Mutex<Vec<String>>>,
 }
 
 impl TokenService {
@@ -37,11 +41,26 @@ impl TokenService {
         let certificate = parameters.self_signed(&key).expect("a certificate");
         let chain = vec![STANDARD.encode(certificate.der())];
         let signer = EncodingKey::from_ec_der(&key.serialize_der());
-        let server = Server::start(move |request| answer(request, &signer, &chain));
+        let given = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&given);
+        let server = Server::start(move |request| match token(request, &signer, &chain) {
+            Some(token) => {
+                let body = serde_json::json!({"token": token, "expires_in": LASTS});
+                noted.lock().push(token);
+                Reply::new(200).body(body.to_string())
+            }
+            None => Reply::new(401),
+        });
         Self {
             server,
             certificate: certificate.pem(),
+            given,
         }
+    }
+
+    /// Returns all tokens that were given.
+    pub fn given(&self) -> Vec<String> {
+        self.given.lock().clone()
     }
 
     /// Returns the setting by which a registry trusts it.
@@ -55,11 +74,15 @@ impl TokenService {
     }
 }
 
-fn answer(request: &Recorded, signer: &EncodingKey, chain: &[String]) -> Reply {
-    let pair = STANDARD.encode(format!("{USER}:{PASSWORD}"));
-    if request.header("authorization") != Some(&*format!("Basic {pair}")) {
-        return Reply::new(401);
-    }
+/// Makes the token that a request asks for; nothing for strangers.
+fn token(request: &Recorded, signer: &EncodingKey, chain: &[String]) -> Option<String> {
+    let authorization = request.header("authorization")?;
+    let is_of = |(user, password): &(&str, &str)| {
+        let pair = STANDARD.encode(format!("{user}:{password}"));
+        authorization == format!("Basic {pair}")
+    };
+    let mut users = MORE_USERS.into_iter().chain([(USER, PASSWORD)]);
+    users.find(is_of)?;
     let scope = request.parameter("scope").unwrap_or_default();
     let scope = scope.replace("%2C", ",");
     let access = match scope.split(':').collect::<Vec<_>>()[..] {
@@ -79,7 +102,6 @@ fn answer(request: &Recorded, signer: &EncodingKey, chain: &[String]) -> Reply {
         x5c: Some(chain.to_vec()),
         ..Header::new(Algorithm::ES256)
     };
-    let token = jsonwebtoken::encode(&header, &claims, signer).expect("claims can be signed");
-    let body = serde_json::json!({"token": token, "expires_in": LASTS});
-    Reply::new(200).body(body.to_string())
+    let token = jsonwebtoken::encode(&header, &claims, signer);
+    Some(token.expect("claims can be signed"))
 }

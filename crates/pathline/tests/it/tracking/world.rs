@@ -152,6 +152,11 @@ impl World {
         up.wait().leash
     }
 
+    /// Returns the process.
+    pub(super) fn running(&mut self) -> &mut Running {
+        self.up.as_mut().expect("it runs")
+    }
+
     pub(super) fn data_dir(&self) -> PathBuf {
         self.home.join(".pathline")
     }

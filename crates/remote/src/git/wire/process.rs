@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::guard::{Guard, timed_out};
 use super::{Service, Version};
+use crate::SECRET_VARIABLES;
 
 /// The most bytes of stderr that are kept: as many as help.
 const MAX_STDERR_BYTES: usize = 2000;
@@ -58,7 +59,7 @@ impl Process {
             Scheme::Ssh => over_ssh(url, service)?,
             _ => on_this_machine(url, service),
         };
-        for name in LOCAL_VARIABLES {
+        for name in LOCAL_VARIABLES.into_iter().chain(SECRET_VARIABLES) {
             command.env_remove(name);
         }
         if version == Version::V2 {
