@@ -159,6 +159,24 @@ impl Running {
         }
     }
 
+    /// Waits until stderr says something once more.
+    pub(crate) fn wait_for_next(&mut self, what: &str) {
+        loop {
+            match self.stderr.recv_timeout(TIMEOUT) {
+                Ok(line) => self.told += &line,
+                Err(_) => panic!("no further {what:?} in\n{}", self.told),
+            }
+            if self
+                .told
+                .lines()
+                .next_back()
+                .is_some_and(|it| it.contains(what))
+            {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).expect("process ids are positive i32");
         kill_process(Pid::from_raw(pid).expect("a process id"), signal).expect("it still runs");

@@ -4,6 +4,7 @@ mod crash;
 mod distribution;
 mod faults;
 mod files;
+mod leaders;
 mod oracle;
 mod proxy;
 mod repository;

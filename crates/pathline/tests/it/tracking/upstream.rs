@@ -8,7 +8,7 @@ use pathline_testkit::registry::{Pusher, RealRegistry};
 use super::repository::Repository;
 
 /// The number of applications in a file.
-const IN_FILE: usize = 5;
+pub(super) const IN_FILE: usize = 5;
 /// The tags that move.
 const FIXED: [&str; 2] = ["latest", "stable"];
 /// The ranges that are followed.
@@ -121,6 +121,21 @@ impl Upstream {
         match dice.below(3) {
             0 => self.commit(application.file, dice),
             _ => self.push_some(&application.image, dice),
+        }
+    }
+
+    /// Commits to every file.
+    pub(super) fn commit_all(&mut self, dice: &mut Dice) {
+        for file in 0..self.applications.len().div_ceil(IN_FILE) {
+            self.commit(file, dice);
+        }
+    }
+
+    /// Changes the images of all applications that follow a tag.
+    pub(super) fn move_all(&mut self) {
+        let applications = self.applications.clone();
+        for application in applications.iter().filter(|it| it.follows_a_tag()) {
+            self.move_image(application);
         }
     }
 

@@ -74,6 +74,8 @@ impl Config {
 pub(super) struct World {
     up: Option<Running>,
     pub(super) home: PathBuf,
+    /// The words of the command line before `--config`.
+    command: Vec<String>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     address: String,
@@ -102,11 +104,23 @@ impl World {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
+        Self::start_as(&UP, leash, config, arguments, environment)
+    }
+
+    /// Starts it as another command than `up`.
+    pub(super) fn start_as(
+        command: &[&str],
+        leash: Leash,
+        config: &Config,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let home = leash.directory().canonicalize().expect("it is there");
         fs::write(home.join("pathline.yaml"), config.text()).expect("it is writable");
         let mut world = Self {
             up: None,
             home,
+            command: command.iter().map(|&it| it.to_owned()).collect(),
             arguments: arguments.iter().map(|&it| it.to_owned()).collect(),
             environment: environment
                 .iter()
@@ -122,7 +136,8 @@ impl World {
     /// Starts it once more, with the same arguments.
     pub(super) fn start_again(&mut self, leash: Leash) {
         let mut command = pathline();
-        command.args(UP).args(["--config", "pathline.yaml"]);
+        command.args(&self.command);
+        command.args(["--config", "pathline.yaml"]);
         command.args(&self.arguments);
         for (name, value) in &self.environment {
             command.env(name, value);
