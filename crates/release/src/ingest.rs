@@ -96,7 +96,9 @@ fn reads(followed: &Reference, pushed: &str) -> bool {
 }
 
 fn location_of(repository: &Repository) -> String {
-    format!("{}/{}", repository.host, repository.path).to_ascii_lowercase()
+    let path = repository.path.strip_suffix(".git");
+    let path = path.unwrap_or(&repository.path);
+    format!("{}/{path}", repository.host).to_ascii_lowercase()
 }
 
 fn github(event: &str, message: &Value) -> Vec<Hint> {

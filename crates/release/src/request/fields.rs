@@ -60,7 +60,12 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&str) -> Result<T, Wrong>,
     ) -> Option<T> {
         if !self.has(name) {
-            self.add(name, "required", "the field is missing".to_owned());
+            let message = match name {
+                "token" => "the field is missing; `\"\"` means that there is none",
+                "sourcePath" => "the field is missing; `\"\"` means the root of the repository",
+                _ => "the field is missing",
+            };
+            self.add(name, "required", message.to_owned());
         }
         self.optional(name, read)
     }

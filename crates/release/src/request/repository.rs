@@ -62,6 +62,17 @@ impl Default for Hosts {
     }
 }
 
+impl Scheme {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Https => "https",
+            Self::Http => "http",
+            Self::Ssh => "ssh",
+            Self::File => "file",
+        }
+    }
+}
+
 impl Repository {
     pub(super) fn parse(text: &str, hosts: &Hosts) -> Result<Self, Wrong> {
         let (scheme, rest) = match text.split_once("://") {
@@ -89,18 +100,17 @@ impl Repository {
         }
         let name = authority.to_ascii_lowercase();
         let found = hosts.0.iter().find(|it| it.name == name);
-        if scheme == Scheme::Http && !found.is_some_and(|it| it.schemes.contains(&scheme)) {
-            let message = "the host is spoken to over https only";
-            return Err(("insecure-scheme", message.to_owned()));
+        let host = found.ok_or_else(|| ("unsupported-host", unknown_host(hosts)))?;
+        if !host.schemes.contains(&scheme) {
+            return Err(other_scheme(host, scheme));
         }
-        let host = found.filter(|it| it.schemes.contains(&scheme));
-        let host = host.ok_or_else(|| {
-            let names: Vec<_> = hosts.0.iter().map(|it| it.name.as_str()).collect();
-            let message = format!("the host is not configured; there is {}", names.join(", "));
-            ("unsupported-host", message)
-        })?;
         let path = path.strip_suffix('/').unwrap_or(path);
-        let path = path.strip_suffix(".git").unwrap_or(path);
+        let path = match scheme {
+            // Forges take both spellings for the same.
+            Scheme::Https | Scheme::Http => path.strip_suffix(".git").unwrap_or(path),
+            // Directories, here or over SSH, may have both names.
+            Scheme::Ssh | Scheme::File => path,
+        };
         if !is_path(path, scheme == Scheme::File, host.has_nested_groups) {
             return Err(malformed());
         }
@@ -122,6 +132,30 @@ impl fmt::Display for Repository {
             Scheme::File => write!(f, "file:///{path}"),
         }
     }
+}
+
+fn unknown_host(hosts: &Hosts) -> String {
+    let names = hosts.0.iter().map(|it| match it.name.as_str() {
+        "" => "file",
+        name => name,
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    format!(
+        "the host is not configured; there is {names}. `hosts` in the file of `--config` adds others"
+    )
+}
+
+fn other_scheme(host: &Host, scheme: Scheme) -> Wrong {
+    let code = match scheme {
+        Scheme::Http => "insecure-scheme",
+        Scheme::Https | Scheme::Ssh | Scheme::File => "unsupported-host",
+    };
+    let names: Vec<_> = host.schemes.iter().map(|it| it.as_str()).collect();
+    let names = names.join(", ");
+    let message = format!(
+        "the host is spoken to over {names} only; `schemes` of it in the file of `--config` adds others"
+    );
+    (code, message)
 }
 
 fn malformed() -> Wrong {

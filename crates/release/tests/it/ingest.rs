@@ -1,7 +1,7 @@
 //! Messages of forges and registries, and whom they concern.
 
 use pathline_release::ingest::{Hint, Sender};
-use pathline_release::request::{Body, Hosts, SourceLocation};
+use pathline_release::request::{Body, Host, Hosts, Scheme, SourceLocation};
 use serde_json::{Value, json};
 
 fn mk_source(fields: &Value) -> SourceLocation {
@@ -10,7 +10,12 @@ fn mk_source(fields: &Value) -> SourceLocation {
         body[field] = value.clone();
     }
     let body = Body::read(body.to_string().as_bytes()).expect("an object");
-    body.create(&Hosts::default()).expect("a tracker").source
+    let hosts = Hosts(vec![Host {
+        name: "github.com".to_owned(),
+        schemes: vec![Scheme::Https, Scheme::Ssh],
+        has_nested_groups: false,
+    }]);
+    body.create(&hosts).expect("a tracker").source
 }
 
 /// Tells whether a message concerns a tracker of `Shop/Web` with an image.
@@ -37,6 +42,11 @@ fn push_concerns_who_follows_that_branch_or_tag() {
         ("refs/tags/v1", json!({}), false),
         ("refs/heads/main", json!({"repo": "shop/other"}), false),
         ("refs/heads/main", json!({"commit": "a".repeat(40)}), false),
+        (
+            "refs/heads/main",
+            json!({"repo": "ssh://git@github.com/shop/web.git"}),
+            true,
+        ),
     ];
     for (reference, source, expected) in cases {
         let found = concerns(Sender::GitHub, "push", &push(reference), &source);

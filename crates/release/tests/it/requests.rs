@@ -320,10 +320,16 @@ fn hosts_that_are_configured_take_other_schemes_and_nested_groups() {
         "http://git.example:8080/o/r",
         "https://git.example/a/b/c",
         "ssh://git@git.example/o/r",
+        "ssh://git@git.example/o/r.git",
         "file:///srv/git/r",
+        "file:///srv/git/r.git",
     ] {
         assert_eq!(read(same), Ok(same.to_owned()));
     }
+    assert_eq!(
+        read("https://git.example/o/r.git"),
+        Ok("https://git.example/o/r".to_owned())
+    );
     assert_eq!(
         read("http://git.example/o/r"),
         Err(vec!["repo insecure-scheme".to_owned()])
@@ -337,6 +343,42 @@ fn hosts_that_are_configured_take_other_schemes_and_nested_groups() {
         Err(vec!["repo malformed".to_owned()])
     );
     assert_eq!(read("o/r"), Err(vec!["repo unsupported-host".to_owned()]));
+    assert_eq!(
+        read("http://other.example/o/r"),
+        Err(vec!["repo unsupported-host".to_owned()])
+    );
+    let message = |repo: &str| {
+        let refused = body_with(&json!({"repo": repo})).create(&hosts);
+        refused.expect_err(repo).remove(0).message
+    };
+    for unknown in ["https://other.example/o/r", "http://other.example/o/r"] {
+        assert_eq!(
+            message(unknown),
+            "the host is not configured; there is git.example:8080, git.example, file. \
+             `hosts` in the file of `--config` adds others"
+        );
+    }
+    assert_eq!(
+        message("http://git.example/o/r"),
+        "the host is spoken to over https, ssh only; `schemes` of it in the file of `--config` adds others"
+    );
+}
+
+#[test]
+fn missing_field_that_may_be_empty_says_so() {
+    let refused = body_with(&json!({"token": null, "sourcePath": null, "repo": null}));
+    let refused = refused
+        .create(&Hosts::default())
+        .expect_err("it is refused");
+    let messages: Vec<_> = refused.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "the field is missing; `\"\"` means that there is none",
+            "the field is missing",
+            "the field is missing; `\"\"` means the root of the repository",
+        ]
+    );
 }
 
 #[test]
