@@ -12,10 +12,11 @@ mod normalize;
 mod reader;
 mod schema;
 mod secrets;
+mod written;
 
 use std::fmt;
 
-use pathline_document::{Format, Limits, Lines, Position};
+use pathline_document::{Format, Limits, Lines, Position, ReadError, ReadErrorKind};
 use serde_json::{Value, json};
 
 pub use self::image::ImageName;
@@ -33,6 +34,9 @@ pub const MAX_FILE: usize = 1 << 20;
 
 /// The largest number of values in a file; aliases count as often as they are used.
 const MAX_VALUES: usize = 100_000;
+
+/// The signs that versions begin with, and that mean something in YAML.
+const OF_YAML: [char; 4] = ['>', '*', '!', '|'];
 
 /// One application, as its file has it.
 #[derive(Clone, PartialEq)]
@@ -100,10 +104,12 @@ impl Application {
         let documents = Format::Yaml.read_with(text, &limits);
         let documents = documents.map_err(|error| InvalidFile {
             position: error.position,
-            problem: error.kind.to_string(),
+            problem: unreadable(text, &error),
         })?;
-        let [document] = &documents[..] else {
-            return Err(at_begin("one document is expected".to_owned()));
+        let document = match &documents[..] {
+            [document] => document,
+            [] => return Err(at_begin("the file is empty".to_owned())),
+            _ => return Err(at_begin("one document is expected".to_owned())),
         };
         let lines = Lines::new(text);
         let root = Cursor::root(document, &lines);
@@ -123,7 +129,11 @@ impl Application {
             check::settings(group, dialect)?;
         }
         check::application(own, dialect)?;
-        let values = |it: &Cursor<'_>| normalize::normalized(it.to_json(), dialect);
+        let values = |it: &Cursor<'_>| {
+            let mut values = it.to_json();
+            written::keep(it, &mut values, dialect);
+            normalize::normalized(values, dialect)
+        };
         let (group_values, own_values) = (group.map(values), values(own));
         let group_values = group_values.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
         check::inherited(own, &group_values, &own_values)?;
@@ -225,6 +235,8 @@ fn read_label(own: &Cursor<'_>) -> Result<(Dialect, Label), InvalidFile> {
     };
     if value.is_number() {
         return Err(value.invalid("quote the version: a number such as 1.10 is read as 1.1"));
+    } else if value.tag().is_some() {
+        return Err(value.invalid("quote the version: `!` begins a tag of YAML"));
     }
     let label = value.text()?;
     let label = Label::parse(label).map_err(|invalid| {
@@ -234,4 +246,22 @@ fn read_label(own: &Cursor<'_>) -> Result<(Dialect, Label), InvalidFile> {
         })
     })?;
     Ok((dialect, label))
+}
+
+/// Says why a text is no YAML. The signs of ranges mean something else there, so that its own words lead nowhere.
+fn unreadable(text: &str, error: &ReadError) -> String {
+    let line = text
+        .lines()
+        .nth(error.position.line - 1)
+        .unwrap_or_default();
+    let values = ["version:", "imageTag:"]
+        .into_iter()
+        .filter_map(|key| line.split_once(key));
+    let mut signs = values.filter_map(|(_, value)| value.trim_start().chars().next());
+    match signs.find(|sign| OF_YAML.contains(sign)) {
+        Some(sign) if matches!(error.kind, ReadErrorKind::Syntax(_)) => {
+            format!("quote the version: `{sign}` means something else in YAML")
+        }
+        _ => error.kind.to_string(),
+    }
 }

@@ -73,6 +73,9 @@ pub enum InvalidLabel {
         "not a tag: at most {MAX_TAG} letters, digits, `_`, `.` and `-`, the first of them none of the last two"
     )]
     NotATag,
+    /// It begins as a digest, and is none.
+    #[error("a digest is `sha256:` and 64 hexadecimal digits, in lower case")]
+    NotADigest,
     /// It has a sign of ranges, and is none.
     #[error("not a range")]
     Range(#[source] InvalidRange),
@@ -97,6 +100,8 @@ impl Label {
             return Err(InvalidLabel::Empty);
         } else if is_digest(text) {
             Selector::Digest
+        } else if text.starts_with("sha256:") {
+            return Err(InvalidLabel::NotADigest);
         } else if is_range(text) {
             Selector::Follow(Range::parse(text).map_err(InvalidLabel::Range)?)
         } else if !is_tag(text) {

@@ -1,7 +1,10 @@
 //! Checks the values of known keys, where they are written.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use pathline_document::{Data, Scalar};
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use super::merge::{FILES, is_inherited};
 use super::reader::Cursor;
@@ -46,7 +49,8 @@ pub(super) fn settings(settings: &Cursor<'_>, dialect: Dialect) -> Checked {
     };
     match dialect {
         Dialect::First => {
-            each(settings.optional("environment")?, variable)?;
+            each(settings.optional("environment")?, flat_variable)?;
+            login(settings.optional("authRepository")?)?;
             each(settings.optional("config")?, |it| file(it, false))?;
             each(settings.optional("secrets")?, |it| file(it, true))?;
         }
@@ -95,6 +99,7 @@ fn repository(repository: Option<Cursor<'_>>) -> Checked {
         for key in ["domain", "owner", "name"] {
             text(place.optional(key)?)?;
         }
+        login(place.optional("auth")?)?;
     }
     truth(
         image
@@ -199,6 +204,28 @@ fn variable(value: &Cursor<'_>) -> Checked {
     }
 }
 
+/// Checks a variable of the first dialect. Who knows the second one expects `variable` around it.
+fn flat_variable(value: &Cursor<'_>) -> Checked {
+    match value.data() {
+        Data::Scalar(..) => Ok(()),
+        Data::List(_) | Data::Map(_) => Err(value.invalid(
+            "with `imageTag`, `environment` is a flat map of variables; write `version` for \
+             `imageTag` to have `variable` and `file` in it",
+        )),
+    }
+}
+
+/// Checks the login for a registry. It is refused here, since nobody could log in with it later.
+fn login(auth: Option<Cursor<'_>>) -> Checked {
+    let Some(auth) = auth.filter(|it| !it.is_null()) else {
+        return Ok(());
+    };
+    match auth.data() {
+        Data::Scalar(Scalar::Text, text) if text.is_empty() || is_login(text) => Ok(()),
+        _ => Err(auth.invalid("a text is expected: `USER:PASSWORD` in base64, as Docker has it")),
+    }
+}
+
 fn text(value: Option<Cursor<'_>>) -> Checked {
     value
         .filter(|it| !it.is_null())
@@ -220,6 +247,11 @@ fn is_memory(text: &str) -> bool {
             .trim_start_matches(|it: char| it.is_ascii_digit())
             .len();
     digits > 0 && UNITS.contains(&&text[digits..])
+}
+
+fn is_login(text: &str) -> bool {
+    let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new);
+    bytes.is_ok_and(|it| std::str::from_utf8(&it).is_ok_and(|it| it.contains(':')))
 }
 
 fn is_base64(text: &str) -> bool {

@@ -38,7 +38,7 @@ pub(super) fn normalized(mut settings: Value, dialect: Dialect) -> Value {
         }
         official_image(&mut settings);
     }
-    for key in ["domain", "owner", "name"] {
+    for key in ["domain", "owner", "name", "auth"] {
         // Seen in the wild: the image's keys without `image` around them.
         if let Some(value) = take(&mut settings, &format!("/repository/{key}")) {
             let path = format!("/repository/image/{key}");

@@ -20,7 +20,7 @@ pub fn schema() -> Value {
             "minLength": 1,
             "description": "The label: a tag, a range of versions such as `1.x`, or `sha256:` and a digest. Quote it.",
         },
-        "imageTag": {"type": "string", "minLength": 1, "deprecated": true, "description": "An older word for `version`."},
+        "imageTag": {"type": "string", "minLength": 1, "deprecated": true, "description": "An older word for `version`. With it `environment` is a flat map of variables, and files are in `config` and `secrets`."},
         "component": {"type": "string", "description": "Follows the name of the image, after a hyphen."},
         "in": {"type": "object", "additionalProperties": {"$ref": "#/$defs/overrides"}},
     });
@@ -31,7 +31,6 @@ pub fn schema() -> Value {
         "title": "fathomable.yaml",
         "description": "Groups of applications, each with the image that it runs and the settings that it runs with.",
         "type": "object",
-        "propertyNames": {"not": {"const": "mandatory"}},
         "additionalProperties": {
             "type": "object",
             "properties": {"group": {"$ref": "#/$defs/group"}},
@@ -63,7 +62,7 @@ fn settings() -> Value {
             "owner": {"type": "string", "description": "The name of the group unless said."},
             "name": {"type": "string", "description": "The name of the application unless said."},
             "officialImage": {"type": "boolean", "description": "An image without an owner."},
-            "auth": {"type": "object", "description": "Credentials for the registry, in base64."},
+            "auth": {"type": "string", "contentEncoding": "base64", "description": "The login for the registry: `USER:PASSWORD` in base64, as Docker has it."},
         }}}},
         "resource": {"type": "object", "properties": {"min": amounts, "max": amounts}},
         "environment": {"type": "object", "properties": {

@@ -1,7 +1,10 @@
 //! Secrets: the values of an application that are kept apart from the rest of it.
 //!
 //! Values that are known to be no secrets stay beside one: the names of files, and where they are mounted. Anything else that
-//! stands where secrets do is taken for one.
+//! stands where secrets do is taken for one, and so is what a misspelt key may have made of one: keys that mean nothing beside
+//! secrets, and whatever has the name of a secret.
+
+mod suspect;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,16 +12,33 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-/// The paths of settings at which files of secrets are.
-const FILES: [&[&str]; 1] = [&["environment", "file", "secret"]];
+/// The path of settings at which files are.
+const FILES: [&str; 2] = ["environment", "file"];
 
-/// The paths of settings that are secrets as a whole. The older words are among them: in a file of the other dialect
-/// they mean nothing, and are secrets all the same.
-const WHOLE: [&[&str]; 4] = [
-    &["repository", "image", "auth"],
-    &["repository", "auth"],
-    &["authRepository"],
-    &["secrets"],
+/// The member of files that holds those of secrets.
+const SECRET: &str = "secret";
+
+/// The paths of settings beside whose known members nothing is shown.
+const CLOSED: [(&[&str], &[&str]); 3] = [
+    (&FILES, &["config", SECRET]),
+    (&["repository"], &["image"]),
+    (
+        &["repository", "image"],
+        &["domain", "owner", "name", "officialImage"],
+    ),
+];
+
+/// The members of settings that mean something.
+const SETTINGS: [&str; 9] = [
+    "component",
+    "environment",
+    "in",
+    "omitFromDeploy",
+    "omitFromNamespaces",
+    "repository",
+    "resource",
+    "version",
+    "vetos",
 ];
 
 /// The members of a file of secrets that are none.
@@ -95,14 +115,11 @@ impl Secrets {
 
     // Recursion ends: readers refuse documents that nest too deep.
     fn take_from_settings(&mut self, pointer: &str, settings: &mut Value) {
-        for path in WHOLE {
-            self.take_at(pointer, settings, path);
+        for (path, known) in CLOSED {
+            self.take_unknown(pointer, settings, path, known);
         }
-        for path in FILES {
-            let Some((parent, key)) = find(pointer, settings, path) else {
-                continue;
-            };
-            self.take_from_files(&parent.0, parent.1, key);
+        if let Some((pointer, files)) = map_at(pointer, settings, &FILES) {
+            self.take_from_files(&pointer, files);
         }
         if let Some(overrides) = settings.get_mut("in") {
             let pointer = child(pointer, "in");
@@ -110,18 +127,69 @@ impl Secrets {
                 self.take_from_settings(&child(&pointer, key), settings);
             }
         }
-    }
-
-    fn take_at(&mut self, pointer: &str, settings: &mut Value, path: &[&str]) {
-        if let Some(((pointer, parent), key)) = find(pointer, settings, path) {
-            self.take(&pointer, parent, key);
+        // Of the files of secrets, what is left is public.
+        let files = map_at(pointer, settings, &FILES).and_then(|(_, it)| it.remove(SECRET));
+        self.take_suspect_settings(pointer, settings);
+        if let (Some(left), Some((_, files))) = (files, map_at(pointer, settings, &FILES)) {
+            files.insert(SECRET.to_owned(), left);
         }
     }
 
-    fn take_from_files(&mut self, pointer: &str, parent: &mut Map<String, Value>, key: &str) {
-        let here = child(pointer, key);
-        let Some(Value::Object(files)) = parent.get_mut(key) else {
-            return self.take(pointer, parent, key);
+    /// Takes all members of the map at a path but those that are known.
+    fn take_unknown(&mut self, pointer: &str, settings: &mut Value, path: &[&str], known: &[&str]) {
+        let Some((pointer, fields)) = map_at(pointer, settings, path) else {
+            return;
+        };
+        for key in names(fields) {
+            if !known.contains(&key.as_str()) {
+                self.take(&pointer, fields, &key);
+            }
+        }
+    }
+
+    /// Takes what has the name of a secret, and members that mean nothing and may be misspelt ones with secrets below them.
+    fn take_suspect_settings(&mut self, pointer: &str, settings: &mut Value) {
+        let Value::Object(fields) = settings else {
+            return;
+        };
+        for key in names(fields) {
+            let is_known = SETTINGS.contains(&key.as_str());
+            if !is_known && fields.get(&key).is_some_and(suspect::has_secrets) {
+                self.take(pointer, fields, &key);
+            } else if key != "in" {
+                self.take_suspects(pointer, fields, &key);
+            }
+        }
+    }
+
+    fn take_suspects(&mut self, pointer: &str, parent: &mut Map<String, Value>, key: &str) {
+        if suspect::is_named_so(key) {
+            self.take(pointer, parent, key);
+        } else if let Some(value) = parent.get_mut(key) {
+            self.take_suspects_within(&child(pointer, key), value);
+        }
+    }
+
+    fn take_suspects_within(&mut self, pointer: &str, value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for key in names(fields) {
+                    self.take_suspects(pointer, fields, &key);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.take_suspects_within(&child(pointer, &index.to_string()), item);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn take_from_files(&mut self, pointer: &str, parent: &mut Map<String, Value>) {
+        let here = child(pointer, SECRET);
+        let Some(Value::Object(files)) = parent.get_mut(SECRET) else {
+            return self.take(pointer, parent, SECRET);
         };
         for name in names(files) {
             let Some(Value::Object(file)) = files.get_mut(&name) else {
@@ -175,23 +243,15 @@ impl fmt::Debug for Secrets {
 /// A map in a document, and its pointer there.
 type Found<'a> = (String, &'a mut Map<String, Value>);
 
-/// Finds the map that has the last key of a path, if it has it.
-fn find<'a, 'b>(
-    pointer: &str,
-    settings: &'a mut Value,
-    path: &[&'b str],
-) -> Option<(Found<'a>, &'b str)> {
-    let (key, parents) = path.split_last()?;
+/// Finds the map at a path.
+fn map_at<'a>(pointer: &str, settings: &'a mut Value, path: &[&str]) -> Option<Found<'a>> {
     let mut pointer = pointer.to_owned();
     let mut value = settings;
-    for parent in parents {
-        pointer = child(&pointer, parent);
-        value = value.get_mut(*parent)?;
+    for key in path {
+        pointer = child(&pointer, key);
+        value = value.get_mut(*key)?;
     }
-    let fields = value.as_object_mut()?;
-    fields
-        .contains_key(*key)
-        .then_some(((pointer, fields), *key))
+    Some((pointer, value.as_object_mut()?))
 }
 
 fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {

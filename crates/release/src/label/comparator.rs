@@ -70,6 +70,11 @@ impl Comparator {
         if text.is_empty() {
             return Err(invalid("is there where a version is expected"));
         }
+        if text == "-" {
+            return Err(invalid(
+                "is no sign of ranges; write `>=1.0 <=2.0` for `1.0 - 2.0`",
+            ));
+        }
         let stripped = text.strip_prefix('v');
         let version = stripped.unwrap_or(text);
         let (numbers, pre_release) = match version.split_once('-') {

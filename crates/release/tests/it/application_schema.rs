@@ -60,6 +60,7 @@ fn schema_fits_files_that_are_read_and_not_those_that_are_refused() {
         "shop: {web: {version: a, imageTag: b}}",
         "shop: {web: {version: a, vetos: {autoDeploy: 'no'}}}",
         "shop: {web: {version: a, environment: {file: {config: {x: {data: [{value: x}]}}}}}}",
+        "shop: {web: {version: a, repository: {image: {auth: {username: bot}}}}}",
         "shop: {web: {version: a, in: {prod: {environment: {variable: {A: []}}}}}}",
     ] {
         assert!(

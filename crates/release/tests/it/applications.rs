@@ -173,7 +173,32 @@ fn what_is_wrong_is_told_with_line_and_column_and_without_the_value() {
         ),
         ("[]", "line 1, column 1: a map is expected"),
         ("shop: 1", "line 1, column 7: a map is expected"),
-        ("", "line 1, column 1: one document is expected"),
+        ("", "line 1, column 1: the file is empty"),
+        ("# nothing yet\n", "line 1, column 1: the file is empty"),
+        (
+            "shop:\n  web: {version: 'sha256:abcd'}",
+            "line 2, column 18: the version is wrong: a digest is `sha256:` and 64 hexadecimal digits, in lower case",
+        ),
+        (
+            "shop:\n  web: {version: '1.0 - 2.0'}",
+            "line 2, column 18: the version is not a range: `-` is no sign of ranges; write `>=1.0 <=2.0` for `1.0 - 2.0`",
+        ),
+        (
+            "shop:\n  web:\n    version: >=1.0\n",
+            "line 3, column 14: quote the version: `>` means something else in YAML",
+        ),
+        (
+            "shop:\n  web:\n    version: *\n",
+            "line 3, column 14: quote the version: `*` means something else in YAML",
+        ),
+        (
+            "shop:\n  web:\n    imageTag: *.x\n",
+            "line 3, column 15: quote the version: `*` means something else in YAML",
+        ),
+        (
+            "shop:\n  web:\n    version: !=1.0\n",
+            "line 3, column 14: quote the version: `!` begins a tag of YAML",
+        ),
         (
             "shop: {web: {version: a}}\n---\nshop: {web: {version: b}}",
             "line 1, column 1: one document is expected",
@@ -233,6 +258,26 @@ fn what_is_wrong_is_told_with_line_and_column_and_without_the_value() {
         (
             "shop: {web: {version: a, environment: {file: {secret: {x: {data: [{name: a, value: 's-e-c'}]}}}}}}",
             "line 1, column 84: base64 is expected",
+        ),
+        (
+            "shop: {web: {imageTag: a, environment: {variable: {A: b}}}}",
+            "line 1, column 51: with `imageTag`, `environment` is a flat map of variables; write `version` for `imageTag` to have `variable` and `file` in it",
+        ),
+        (
+            "shop: {web: {version: a, repository: {image: {auth: {username: s-e-c}}}}}",
+            "line 1, column 53: a text is expected: `USER:PASSWORD` in base64, as Docker has it",
+        ),
+        (
+            "shop: {web: {version: a, repository: {image: {auth: 's-e-c:ret'}}}}",
+            "line 1, column 53: a text is expected: `USER:PASSWORD` in base64, as Docker has it",
+        ),
+        (
+            "shop: {group: {repository: {auth: c2VjcmV0}}, web: {version: a}}",
+            "line 1, column 35: a text is expected: `USER:PASSWORD` in base64, as Docker has it",
+        ),
+        (
+            "shop: {group: {authRepository: [c2Vj]}, web: {imageTag: a}}",
+            "line 1, column 32: a text is expected: `USER:PASSWORD` in base64, as Docker has it",
         ),
         (
             "shop: {web: {version: a, environment: {file: {secret: {x: {inheritGroup: true}}}}}}",
@@ -367,6 +412,62 @@ shop:
         !format!("{web:?}").contains("Zm9v"),
         "secrets are not shown"
     );
+}
+
+#[test]
+fn variables_and_contents_of_files_are_texts_as_they_are_written() {
+    let texts =
+        "A: 1.10, B: 0x10, C: 1e3, D: 007, E: True, F: -.inf, G: 12345678901234567890123, H: '1'";
+    let expected = json!({
+        "A": "1.10", "B": "0x10", "C": "1e3", "D": "007", "E": "True", "F": "-.inf",
+        "G": "12345678901234567890123", "H": "1",
+    });
+    let variables = |text: &str| {
+        let web = read(&format!("shop: {{{text}}}"));
+        web.effective(&json!({}), "prod", None)["environment"].take()
+    };
+    for settings in [
+        format!("web: {{version: a, environment: {{variable: {{{texts}}}}}}}"),
+        format!("group: {{environment: {{variable: {{{texts}}}}}}}, web: {{version: a}}"),
+        format!("web: {{version: a, in: {{prod: {{environment: {{variable: {{{texts}}}}}}}}}}}"),
+        format!("web: {{imageTag: a, environment: {{{texts}}}}}"),
+    ] {
+        assert_eq!(variables(&settings)["variable"], expected, "{settings}");
+    }
+    let file = "{x: {data: [{name: a, value: 1.10}, {name: b, value: no}, {name: c, value: on}]}}";
+    for settings in [
+        format!("web: {{version: a, environment: {{file: {{config: {file}}}}}}}"),
+        format!("web: {{imageTag: a, config: {file}}}"),
+    ] {
+        let data = &variables(&settings)["file"]["config"]["x"]["data"];
+        assert_eq!(data[0]["value"], "1.10", "{settings}");
+        assert_eq!(data[1]["value"], "no", "{settings}");
+    }
+    let web = read(
+        "shop: {web: {version: a, environment: {variable: {A: &n 100, B: null}}, resource: {min: {cpu: *n}}}}",
+    );
+    let effective = web.effective(&json!({}), "prod", None);
+    assert_eq!(effective["resource"]["min"]["cpu"], 100, "a number is one");
+    assert_eq!(effective["environment"]["variable"]["B"], json!(null));
+}
+
+#[test]
+fn login_for_the_registry_may_stand_beside_image_and_in_it() {
+    // `bot:a:b`, with a password that has a colon.
+    for settings in [
+        "version: a, repository: {image: {auth: Ym90OmE6Yg==}}",
+        "version: a, repository: {auth: Ym90OmE6Yg==}",
+        "imageTag: a, authRepository: Ym90OmE6Yg==",
+    ] {
+        let web = read(&format!("shop: {{web: {{{settings}}}}}"));
+        let effective = web.effective(&json!({}), "prod", None);
+        let auth = &effective["repository"]["image"]["auth"];
+        assert_eq!(auth, "Ym90OmE6Yg==", "{settings}");
+    }
+    read(
+        "shop: {group: {repository: {image: {auth: Ym90OmE6Yg==}}}, web: {version: a, repository: {image: {auth: ''}}}}",
+    );
+    read("shop: {web: {version: a, repository: {image: {auth: null}}}}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn labels_choose_as_in_the_shared_cases() {
 }
 
 /// Labels and their kinds.
-const KINDS: [(&str, &str); 36] = [
+const KINDS: [(&str, &str); 37] = [
     ("latest", "fixed"),
     ("stable", "fixed"),
     ("main", "fixed"),
@@ -176,6 +176,7 @@ const KINDS: [(&str, &str); 36] = [
         "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         "digest",
     ),
+    ("sha256:abcd", "invalid"),
     ("1.2.3+b5", "invalid"),
     ("1.0.0 - 2.0.0", "invalid"),
     ("nightly-*", "invalid"),

@@ -93,7 +93,10 @@ fn wrong_ranges_are_refused_with_the_part_that_is_wrong() {
         ("=<1.0.0", "`<1.0.0` is not a version"),
         ("~>1.0.0", "`>1.0.0` is not a version"),
         (">=1.0.0<2.0.0", "`1.0.0<2.0.0` is not a version"),
-        ("1.0.0 - 2.0.0", "`-` is not a version"),
+        (
+            "1.0.0 - 2.0.0",
+            "`-` is no sign of ranges; write `>=1.0 <=2.0` for `1.0 - 2.0`",
+        ),
         (">=1.0.0 | <2", "`|` is not a version"),
         ("^1.2.3.4", "`1.2.3.4` has more than three parts"),
         ("^01.2", "`01.2` has a part with a leading zero"),

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::applications::mk_name;
 
-/// A value that is nowhere but in secrets, and is base64.
-const SENTINEL: &str = "c2VudGluZWw";
+/// A value that is nowhere but in secrets, and is `bot:sentinel` in base64.
+const SENTINEL: &str = "Ym90OnNlbnRpbmVs";
 
 fn split(text: &str) -> (Value, Secrets) {
     let application = Application::read(text, &mk_name("shop.web"));
@@ -34,9 +34,9 @@ fn secrets_are_taken_out_wherever_they_stand() {
             "group: {{in: {{prod: {{environment: {{file: {{secret: {{key: {file}}}}}}}}}}}}}, web: {{version: a}}"
         ),
         // Credentials of the registry.
-        format!("web: {{version: a, repository: {{image: {{auth: {{password: {SENTINEL}}}}}}}}}"),
+        format!("web: {{version: a, repository: {{image: {{auth: {SENTINEL}}}}}}}"),
         format!("group: {{repository: {{image: {{auth: {SENTINEL}}}}}}}, web: {{version: a}}"),
-        format!("web: {{version: a, repository: {{auth: [{SENTINEL}]}}}}"),
+        format!("web: {{version: a, repository: {{auth: {SENTINEL}}}}}"),
         // The older words, in both dialects.
         format!("web: {{imageTag: a, secrets: {{key: {file}}}, authRepository: {SENTINEL}}}"),
         format!(
@@ -49,6 +49,29 @@ fn secrets_are_taken_out_wherever_they_stand() {
         ),
         format!(
             "web: {{version: a, environment: {{file: {{secret: {{key: {{data: [{{name: a, value: '', more: {SENTINEL}}}]}}}}}}}}}}"
+        ),
+        // Words that are misspelt, or stand elsewhere.
+        format!("web: {{version: a, environment: {{file: {{secrets: {{key: {file}}}}}}}}}"),
+        format!("web: {{version: a, environment: {{file: {{sekret: {{key: {file}}}}}}}}}"),
+        format!("web: {{version: a, environment: {{file: {{more: {SENTINEL}}}}}}}"),
+        format!("web: {{version: a, enviroment: {{file: {{sekret: {{key: {file}}}}}}}}}"),
+        format!("web: {{version: a, enviroment: {{secret: {{key: {file}}}}}}}"),
+        format!("web: {{version: a, file: {{secret: {{key: {file}}}}}}}"),
+        format!("web: {{version: a, vetos: {{environment: {{file: {{secret: {SENTINEL}}}}}}}}}"),
+        format!(
+            "web: {{version: a, repository: {{image: {{auths: {SENTINEL}, user: {SENTINEL}}}}}}}"
+        ),
+        format!("web: {{version: a, repository: {{login: [{SENTINEL}]}}}}"),
+        // Names of secrets, wherever they stand.
+        format!("web: {{version: a, environment: {{variable: {{DB_PASSWORD: {SENTINEL}}}}}}}"),
+        format!(
+            "web: {{version: a, more: [{{apiKey: {SENTINEL}}}, {{a: {{Credentials: {SENTINEL}}}}}]}}"
+        ),
+        format!(
+            "group: {{PRIVATE_KEY: {SENTINEL}}}, web: {{version: a, in: {{prod: {{x: {{api_key: {SENTINEL}}}}}}}}}"
+        ),
+        format!(
+            "web: {{imageTag: a, environment: {{ACCESS_TOKEN: {SENTINEL}, passwd: {SENTINEL}}}}}"
         ),
     ] {
         let text = format!("shop: {{{settings}}}");
@@ -65,14 +88,14 @@ fn secrets_are_taken_out_wherever_they_stand() {
 #[test]
 fn names_stay_and_the_rest_is_as_it_was() {
     let (public, secrets) = split(
-        "shop: {web: {version: a, environment: {variable: {secret: shown, auth: shown}, \
+        "shop: {web: {version: a, environment: {variable: {LOG: shown, AUTHOR: hidden}, \
          file: {config: {app: {data: [{name: a, value: shown}]}}, \
          secret: {key/~: {mountPath: /k, inheritGroup: false, data: [{name: a, value: Zm9v}, {name: b, value: ''}]}}}}}}",
     );
     assert_eq!(
         public,
         json!({"group": {}, "application": {"version": "a", "environment": {
-            "variable": {"secret": "shown", "auth": "shown"},
+            "variable": {"LOG": "shown"},
             "file": {
                 "config": {"app": {"data": [{"name": "a", "value": "shown"}]}},
                 "secret": {"key/~": {"mountPath": "/k", "inheritGroup": false, "data": [{"name": "a"}, {"name": "b"}]}},
@@ -81,9 +104,14 @@ fn names_stay_and_the_rest_is_as_it_was() {
     );
     let pointers: Vec<_> = secrets.pointers().collect();
     let data = "/application/environment/file/secret/key~1~0/data";
+    let variable = "/application/environment/variable/AUTHOR".to_owned();
     assert_eq!(
         pointers,
-        [format!("{data}/0/value"), format!("{data}/1/value")]
+        [
+            format!("{data}/0/value"),
+            format!("{data}/1/value"),
+            variable
+        ]
     );
     let whole = secrets.merged_into(&public);
     assert_eq!(
@@ -104,14 +132,14 @@ fn file_without_secrets_has_none() {
 #[test]
 fn secrets_are_read_as_they_were_written_and_nothing_else_is() {
     let (public, secrets) = split(
-        "shop: {web: {version: a, repository: {image: {auth: {user: 1, password: [x, null]}}}}}",
+        "shop: {web: {version: a, repository: {image: {more: {user: 1, password: [x, null]}}}}}",
     );
     let read = Secrets::from_json(&secrets.to_json()).expect("it was written so");
     assert_eq!(read, secrets);
-    let auth = "/application/repository/image/auth";
+    let more = "/application/repository/image/more";
     let whole = read.merged_into(&public);
     assert_eq!(
-        whole.pointer(auth),
+        whole.pointer(more),
         Some(&json!({"user": 1, "password": ["x", null]}))
     );
     for other in ["", "[]", "{\"a\": 1}", "null"] {
@@ -154,6 +182,7 @@ fn arbitrary_settings() -> impl Strategy<Value = String> {
         "data",
         "name",
         "value",
+        "token",
         "mountPath",
         "in",
         "other",
