@@ -7,6 +7,7 @@
 mod check;
 mod hash;
 mod image;
+mod known;
 mod merge;
 mod normalize;
 mod reader;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 
 pub use self::image::ImageName;
 use self::image::Naming;
+pub use self::known::{Warning, warnings};
 use self::reader::Cursor;
 pub use self::schema::schema;
 pub use self::secrets::{InvalidSecrets, Secrets};
@@ -190,6 +192,12 @@ impl Application {
             blob: blob.to_owned(),
             vetos: self.vetos.clone(),
         }
+    }
+
+    /// Returns what is told about keys that mean nothing: they are kept, and may be misspelt.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let document = json!({"group": self.group, "application": self.own});
+        known::warnings(&self.name, &document)
     }
 
     /// Returns what holds in an environment: the defaults of its template, overridden by the group, the application,

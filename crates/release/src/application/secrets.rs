@@ -12,6 +12,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::known::is_setting;
+
 /// The path of settings at which files are.
 const FILES: [&str; 2] = ["environment", "file"];
 
@@ -26,19 +28,6 @@ const CLOSED: [(&[&str], &[&str]); 3] = [
         &["repository", "image"],
         &["domain", "owner", "name", "officialImage"],
     ),
-];
-
-/// The members of settings that mean something.
-const SETTINGS: [&str; 9] = [
-    "component",
-    "environment",
-    "in",
-    "omitFromDeploy",
-    "omitFromNamespaces",
-    "repository",
-    "resource",
-    "version",
-    "vetos",
 ];
 
 /// The members of a file of secrets that are none.
@@ -153,8 +142,7 @@ impl Secrets {
             return;
         };
         for key in names(fields) {
-            let is_known = SETTINGS.contains(&key.as_str());
-            if !is_known && fields.get(&key).is_some_and(suspect::has_secrets) {
+            if !is_setting(&key) && fields.get(&key).is_some_and(suspect::has_secrets) {
                 self.take(pointer, fields, &key);
             } else if key != "in" {
                 self.take_suspects(pointer, fields, &key);

@@ -1,6 +1,6 @@
 //! The application file: both dialects, what is refused and where, and what changes its hash.
 
-use pathline_release::application::{Application, MAX_FILE};
+use pathline_release::application::{Application, MAX_FILE, warnings};
 use pathline_release::{TrackerName, Vetos};
 use pathline_testkit::cases;
 use proptest::prelude::*;
@@ -487,6 +487,59 @@ fn first_dialect_says_the_same_as_the_second() {
             "resource": {"min": {"cpu": 300, "memory": "1Gi"}},
         })
     );
+}
+
+#[test]
+fn keys_that_mean_nothing_are_told_with_what_may_be_meant() {
+    let told = |text: &str| {
+        let warnings = read(text).warnings().into_iter();
+        let told = warnings.map(|it| format!("{}: {}", it.path, it.message));
+        told.collect::<Vec<_>>()
+    };
+    let none = Vec::<String>::new();
+    assert_eq!(told(SHOP), none);
+    let first = "shop: {group: {omitFromDeploy: [api], containerOwner: us}, web: {imageTag: a, environment: {A: b}, \
+                 secrets: {key: {data: [{name: a, value: Zm9v}]}}, vetos: {name: it}, in: {prod: {resources: {min: {}}}}}}";
+    assert_eq!(told(first), none, "the older words mean something");
+    let text = "\
+shop:
+  group: {in: {prod: {}}}
+  web:
+    version: a
+    environmnet: {variable: {A: b}}
+    environment: {file: {secrets: {}, config: {app: {mountpath: /a, data: [{name: a, value: b, mode: 1}]}}}}
+    repository: {image: {auths: x}, colour: red}
+    in: {prod: {Resource: {}}}
+";
+    assert_eq!(
+        told(text),
+        [
+            "shop.group.in: `in` means nothing here; there is component, environment, omitFromDeploy, omitFromNamespaces, repository, resource, vetos",
+            "shop.web.environment.file.config.app.data[0].mode: `mode` means nothing here; there is name, value",
+            "shop.web.environment.file.config.app.mountpath: `mountpath` means nothing here; did you mean `mountPath`?",
+            "shop.web.environment.file.secrets: `secrets` means nothing here; did you mean `secret`?",
+            "shop.web.environmnet: `environmnet` means nothing here; did you mean `environment`?",
+            "shop.web.in.prod.Resource: `Resource` means nothing here; did you mean `resource`?",
+            "shop.web.repository.colour: `colour` means nothing here; there is image",
+            "shop.web.repository.image.auths: `auths` means nothing here; did you mean `auth`?",
+        ]
+    );
+    let many: String = (0..30).map(|it| format!(", key{it}: 1")).collect();
+    assert_eq!(
+        told(&format!("shop: {{web: {{version: a{many}}}}}")).len(),
+        20
+    );
+}
+
+#[test]
+fn warnings_are_the_same_for_what_was_split_and_put_together_again() {
+    let web = read(
+        "shop: {web: {version: a, enviroment: {file: {secret: x}}, repository: {image: {password: x}}}}",
+    );
+    let (public, secrets) = web.split();
+    let again = warnings(web.name(), &secrets.merged_into(&public));
+    assert_eq!(again, web.warnings());
+    assert_eq!(again.len(), 2);
 }
 
 #[test]
