@@ -40,7 +40,7 @@ pub use self::scope::{ParseScopeError, Scope};
 pub use self::token::{CreatedToken, NewToken, Token, TokenList};
 pub use self::tracker::{
     ImageState, PendingConfiguration, PollState, QueueState, ReleaseRef, SourceState, Tracker,
-    TrackerCondition, TrackerRequest, TrackerStatus,
+    TrackerCondition, TrackerRequest, TrackerStatus, TrackerWarning,
 };
 pub use self::wait::{
     AtWork, Impossible, MissingProof, Progress, ReplacedBy, WaitResult, WaitState,

@@ -10,7 +10,7 @@ const LOGGED: &str = "try again in a moment; the log of Pathline says why it doe
 
 /// The advice where secrets cannot be kept.
 const SEAL_KEY: &str = "start Pathline with --seal-key FILE, or PATHLINE_SEAL_KEY; `pathline seal new` \
-                        makes one";
+                        makes one where nothing is sealed yet";
 
 /// An error of the REST API; becomes a response with a [`Problem`].
 #[derive(Clone, Debug)]

@@ -22,6 +22,7 @@ pub struct Metrics {
     registry: Arc<RwLock<Registry>>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    messages: Family<MessageLabels, Counter>,
 }
 
 impl Metrics {
@@ -29,6 +30,7 @@ impl Metrics {
     pub fn new(version: &'static str) -> Self {
         let requests = Family::default();
         let durations = Family::new_with_constructor(request_buckets as fn() -> Histogram);
+        let messages = Family::default();
         let mut registry = Registry::with_prefix("pathline");
         registry.register(
             "build",
@@ -43,10 +45,16 @@ impl Metrics {
             Unit::Seconds,
             durations.clone(),
         );
+        registry.register(
+            "ingest_messages",
+            "Messages of forges and registries, by what became of them",
+            messages.clone(),
+        );
         Self {
             registry: Arc::new(RwLock::new(registry)),
             requests,
             durations,
+            messages,
         }
     }
 
@@ -73,6 +81,13 @@ impl Metrics {
         text
     }
 
+    /// Counts a message of a sender.
+    pub(crate) fn ingested(&self, sender: &str, outcome: &'static str) {
+        let sender = sender.to_owned();
+        let labels = MessageLabels { sender, outcome };
+        self.messages.get_or_create(&labels).inc();
+    }
+
     /// Counts an answered request, and how long that took.
     pub(crate) fn record(&self, method: &str, route: &str, status: u16, took: Duration) {
         let route = RouteLabels {
@@ -86,6 +101,13 @@ impl Metrics {
             .get_or_create(&RequestLabels { route, status })
             .inc();
     }
+}
+
+/// The labels of a message. Senders are configured, so there are few of them.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct MessageLabels {
+    sender: String,
+    outcome: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]

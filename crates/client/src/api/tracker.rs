@@ -95,6 +95,9 @@ pub struct TrackerStatus {
     pub phase: String,
     /// The conditions that hold.
     pub conditions: Vec<TrackerCondition>,
+    /// The keys of the application file that mean nothing, at most 20 of them; in the answer about one tracker only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<TrackerWarning>,
     /// The configuration as the repository has it; absent until it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceState>,
@@ -127,6 +130,17 @@ pub struct TrackerCondition {
     /// Since when it holds.
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
     pub since: Timestamp,
+}
+
+/// A key of the application file that means nothing.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TrackerWarning {
+    /// The path of the key in the file, such as `shop.web.environmnet`.
+    pub path: String,
+    /// A sentence for people.
+    pub message: String,
 }
 
 /// The configuration as the repository has it.
@@ -188,6 +202,8 @@ pub struct ReleaseRef {
     pub number: u64,
     /// The image, by digest.
     pub image: String,
+    /// The tag of the image; of one that was asked for by its digest, the digest.
+    pub tag: String,
     /// When it was formed.
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
     pub time: Timestamp,

@@ -21,6 +21,9 @@ const MAX_DELIVERIES: usize = 10_000;
 /// The longest id of a delivery that is remembered.
 const MAX_DELIVERY_ID: usize = 256;
 
+/// The longest word of a sender for what happened that is logged, in characters.
+const MAX_EVENT: usize = 64;
+
 /// A sender of messages, and how it is known.
 #[derive(Clone, Debug)]
 pub struct IngestHook {
@@ -55,6 +58,18 @@ pub(crate) struct Message<'a> {
     pub(crate) event: &'a str,
     /// The sender's name for this message.
     pub(crate) delivery: Option<&'a str>,
+}
+
+/// What becomes of a message.
+enum Taken {
+    /// So many trackers are looked at.
+    For(usize),
+    /// Nobody follows what it names.
+    ForNobody,
+    /// It names nothing.
+    Meaningless,
+    /// It came before.
+    Repeated,
 }
 
 /// The senders, and what is remembered between messages. Cheap to clone.
@@ -110,16 +125,21 @@ pub(crate) async fn take(
         ApiError::not_found(format!("no sender `{name}` is configured"))
             .with_hint("`ingest` of the configuration file names the senders")
     })?;
+    let metrics = state.metrics();
     if !hook.admits(message) {
+        metrics.ingested(name, "refused");
         return Err(ApiError::ingest_unauthorized());
     }
-    let content: Value = serde_json::from_slice(message.bytes)
-        .map_err(|_| ApiError::bad_request("the message is not JSON"))?;
+    let content: Value = serde_json::from_slice(message.bytes).map_err(|_| {
+        metrics.ingested(name, "malformed");
+        ApiError::bad_request("the message is not JSON")
+    })?;
     // Senders do not know of each other's names for messages.
     let delivery = message.delivery.map(|it| format!("{name}/{it}"));
     if let Some(delivery) = &delivery
         && !ingest.deliveries.lock().insert(delivery)
     {
+        message.tell(state, name, &Taken::Repeated);
         return Ok(());
     }
     let hints = hook.sender.hints(message.event, &content);
@@ -128,13 +148,19 @@ pub(crate) async fn take(
     if let (Err(_), Some(delivery)) = (&recorded, &delivery) {
         ingest.deliveries.lock().forget(delivery);
     }
-    recorded
+    let taken = match recorded? {
+        _ if hints.is_empty() => Taken::Meaningless,
+        0 => Taken::ForNobody,
+        count => Taken::For(count),
+    };
+    message.tell(state, name, &taken);
+    Ok(())
 }
 
-/// Records the hints of a sender for all whom they concern.
-async fn record(state: &AppState, name: &str, hints: &[Hint]) -> Result<(), ApiError> {
+/// Records the hints of a sender for all whom they concern; returns how many they are.
+async fn record(state: &AppState, name: &str, hints: &[Hint]) -> Result<usize, ApiError> {
     if hints.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let ledger = state.ledger()?;
     let now = state.clock().now();
@@ -142,8 +168,26 @@ async fn record(state: &AppState, name: &str, hints: &[Hint]) -> Result<(), ApiE
     let concerned = followed.iter().filter(|it| it.is_concerned(hints));
     // At the same time, for the ledger writes together what comes together.
     let hints = concerned.map(|it| ledger.trackers().hint(&it.uid, name, now));
-    try_join_all(hints).await?;
-    Ok(())
+    Ok(try_join_all(hints).await?.len())
+}
+
+impl Message<'_> {
+    /// Tells the log and the metrics what became of the message; its sender is told nothing, whoever is concerned.
+    fn tell(&self, state: &AppState, name: &str, taken: &Taken) {
+        let (outcome, words) = match taken {
+            Taken::For(count) => ("concerned", format!("it concerns {count} trackers")),
+            Taken::ForNobody => ("nobody", "it concerns no tracker".to_owned()),
+            Taken::Meaningless => (
+                "unknown",
+                "it names no repository and no image that has changed".to_owned(),
+            ),
+            Taken::Repeated => ("repeated", "it was taken before".to_owned()),
+        };
+        state.metrics().ingested(name, outcome);
+        // The sender's word may be anything.
+        let event: String = self.event.chars().take(MAX_EVENT).collect();
+        tracing::info!("took a message of `{name}` (event {event:?}): {words}");
+    }
 }
 
 impl IngestHook {

@@ -133,6 +133,10 @@ fn changes(
 ) -> Vec<KeyChange> {
     let (before, after) = (Keys::of(before), Keys::of(after));
     let difference = KeySet::diff(&before.all, &after.all, None);
+    let says_something = |change: &pathline_keys::Change<'_>| {
+        let mut keys = [change.old(), change.current()].into_iter().flatten();
+        !keys.all(is_structure)
+    };
     let change = |change: pathline_keys::Change<'_>| {
         let name = change.name();
         let secret = before.hides(&name) || after.hides(&name);
@@ -150,7 +154,17 @@ fn changes(
             secret,
         }
     };
-    difference.iter().map(change).collect()
+    difference
+        .iter()
+        .filter(says_something)
+        .map(change)
+        .collect()
+}
+
+/// Tells whether a key is no value, but a map or a list around others, or an empty one.
+fn is_structure(key: KeyRef<'_>) -> bool {
+    let metadata = key.metadata();
+    metadata.get("map").is_some() || metadata.get("array").is_some()
 }
 
 fn value(key: KeyRef<'_>) -> String {

@@ -7,6 +7,7 @@ use pathline_client::api::{
 use pathline_engine::Polls;
 use pathline_ledger::releases::EnvironmentStatuses;
 use pathline_ledger::trackers::StoredTracker;
+use pathline_release::label::Kind;
 use pathline_release::queue::Flow;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{Condition, ImageQuery, Phase};
@@ -51,11 +52,15 @@ fn status(
     polls: Option<&Polls>,
 ) -> TrackerStatus {
     let state = &stored.state;
-    // The condition says what is wrong, the last failure says why.
+    // The condition says what is wrong, the versions or the last failure say why.
     let failure = polls.and_then(|it| it.last_failure.as_deref());
-    let message = |condition: Condition| match failure.filter(|_| condition.is_trouble()) {
-        Some(failure) => format!("{}: {failure}", condition.message()),
-        None => condition.message().to_owned(),
+    let message = |condition: Condition| {
+        let failure = failure.filter(|_| condition.is_trouble());
+        let reason = versions(condition, state).or_else(|| failure.map(str::to_owned));
+        match reason {
+            Some(reason) => format!("{}: {reason}", condition.message()),
+            None => condition.message().to_owned(),
+        }
     };
     let conditions = state
         .conditions()
@@ -74,6 +79,7 @@ fn status(
         }
         .to_owned(),
         conditions: conditions.collect(),
+        warnings: Vec::new(),
         source: state.source().map(source),
         image: wanted.map(|configuration| image(stored, configuration)),
         pending: state.pending().map(|pending| PendingConfiguration {
@@ -85,6 +91,29 @@ fn status(
         last_release: last.map(|it| release_ref(it, &stored.uid)),
         environments: queues(environments),
         polls: polls.map(poll_state),
+    }
+}
+
+/// Names the versions that a condition is about.
+fn versions(condition: Condition, state: &pathline_release::tracker::Tracker) -> Option<String> {
+    let last = state.last_release();
+    match condition {
+        Condition::AwaitingContainer => {
+            let pending = state.pending()?;
+            Some(format!("there is no {}", named(&pending.configuration)))
+        }
+        Condition::SelectedTagGone => {
+            let last = last?;
+            let (wanted, tag) = (named(&last.configuration), &last.image.tag);
+            Some(format!("there is no {wanted}; {tag} is released"))
+        }
+        Condition::VersionRegressed => {
+            let last = last?;
+            let found = state.answer(&ImageQuery::of(&last.configuration))?;
+            let (found, tag) = (&found.tag, &last.image.tag);
+            Some(format!("{found} is found, and {tag} is released"))
+        }
+        _ => None,
     }
 }
 
@@ -109,11 +138,13 @@ fn image(stored: &StoredTracker, configuration: &Configuration) -> ImageState {
 }
 
 fn named(configuration: &Configuration) -> String {
-    format!(
-        "{}:{}",
-        configuration.repository,
-        configuration.label.as_str()
-    )
+    let Configuration {
+        repository, label, ..
+    } = configuration;
+    match label.kind() {
+        Kind::Digest => format!("{repository}@{label}"),
+        Kind::Pinned | Kind::Follow | Kind::Fixed => format!("{repository}:{label}"),
+    }
 }
 
 fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
@@ -121,6 +152,7 @@ fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
         id: release.id(uid),
         number: release.number,
         image: format!("{}@{}", release.image.repository, release.image.digest),
+        tag: release.image.tag.clone(),
         time: release.at,
     }
 }

@@ -1,11 +1,12 @@
 //! Trackers: listed, made, replaced, deleted and looked at.
 
-use pathline_client::api::Tracker;
+use pathline_client::api::{Tracker, TrackerWarning};
 use pathline_ledger::releases::EnvironmentStatuses;
 use pathline_ledger::trackers::{
     CreateOutcome, DeleteOutcome, Edition, ReplaceOutcome, StoredTracker,
 };
-use pathline_ledger::{Page, Paged};
+use pathline_ledger::{Error, Page, Paged};
+use pathline_release::application;
 use pathline_release::request::{Body, InvalidBody, Problem};
 use pathline_release::{InvalidName, Token, TrackerName};
 
@@ -61,8 +62,12 @@ pub(crate) async fn create(state: &AppState, body: &[u8], by: &str) -> Result<Tr
             shown(state, *stored).await
         }
         CreateOutcome::Exists => {
-            let message = format!("there is a tracker `{name}` already");
-            let hint = format!("PUT /trackers/{name} replaces what it reads");
+            // As it is spelt: the case of names does not matter.
+            let existing = trackers.get(&name).await?.map_or(name, |it| it.name);
+            let message = format!("there is a tracker `{existing}` already");
+            let hint = format!(
+                "`pathline tracker set {existing}` or PUT /trackers/{existing} replaces what it reads"
+            );
             Err(ApiError::conflict(message).with_hint(hint))
         }
     }
@@ -146,7 +151,37 @@ async fn shown(state: &AppState, stored: StoredTracker) -> Result<Tracker, ApiEr
     let uid = [stored.uid.clone()];
     let mut environments = state.ledger()?.releases().environments(&uid).await?;
     let environments = environments.remove(&stored.uid).unwrap_or_default();
-    Ok(view(state, &stored, environments))
+    let mut tracker = view(state, &stored, environments);
+    tracker.status.warnings = warnings(state, &stored).await?;
+    Ok(tracker)
+}
+
+/// Finds the keys that mean nothing in the configuration as the repository has it. They are not stored: whatever the file
+/// says is, and what it means may be more in a later version.
+async fn warnings(
+    state: &AppState,
+    stored: &StoredTracker,
+) -> Result<Vec<TrackerWarning>, ApiError> {
+    let Some(source) = stored.state.source() else {
+        return Ok(Vec::new());
+    };
+    let releases = state.ledger()?.releases();
+    let kept = match releases
+        .configuration(&stored.uid, &source.config_hash)
+        .await
+    {
+        // The tracker is worth showing without its key.
+        Err(Error::NoSealKey { .. } | Error::WrongSealKey { .. }) => None,
+        kept => kept?,
+    };
+    let warnings = kept.map(|it| application::warnings(&stored.name, &it.whole()));
+    let warnings = warnings.unwrap_or_default().into_iter();
+    Ok(warnings
+        .map(|it| TrackerWarning {
+            path: it.path,
+            message: it.message,
+        })
+        .collect())
 }
 
 fn view(state: &AppState, stored: &StoredTracker, environments: EnvironmentStatuses) -> Tracker {

@@ -95,6 +95,33 @@ async fn p24_good_message_is_taken_and_leaves_one_hint() {
 }
 
 #[tokio::test]
+async fn messages_are_counted_by_what_became_of_them() {
+    let tracked = with_senders().await;
+    let body = push("o/r", "refs/heads/main");
+    send_github(&tracked, "push", "1", &body).await;
+    send_github(&tracked, "push", "1", &body).await;
+    send_github(&tracked, "push", "2", &push("o/other", "refs/heads/main")).await;
+    send_github(&tracked, "ping", "3", &json!({})).await;
+    let unsigned = Request::post("/ingest/github").header("x-github-event", "push");
+    send(&tracked, unsigned, body.to_string()).await;
+    let key = Request::post(format!("/ingest/ci?key={KEY}"));
+    send(&tracked, key, "{").await;
+    let metrics = tracked.world.state.metrics().render();
+    for (sender, outcome) in [
+        ("github", "concerned"),
+        ("github", "repeated"),
+        ("github", "nobody"),
+        ("github", "unknown"),
+        ("github", "refused"),
+        ("ci", "malformed"),
+    ] {
+        let line =
+            format!(r#"pathline_ingest_messages_total{{sender="{sender}",outcome="{outcome}"}} 1"#);
+        assert!(metrics.contains(&line), "{line} is not in\n{metrics}");
+    }
+}
+
+#[tokio::test]
 async fn p24_bad_signature_is_refused() {
     let tracked = with_senders().await;
     let body = push("o/r", "refs/heads/main").to_string();

@@ -183,6 +183,10 @@ pub(crate) struct Seen {
     pub(crate) setting: &'static str,
     /// A secret of the application.
     pub(crate) secret: Option<&'static str>,
+    /// Another key of the application.
+    pub(crate) more: &'static str,
+    /// The tag that the registry has, of those that `1.x` selects.
+    pub(crate) tag: Option<&'static str>,
     pub(crate) commit: String,
     pub(crate) digest: String,
     /// The commit that the image says it was built from.
@@ -194,6 +198,8 @@ impl Seen {
         Self {
             setting,
             secret: None,
+            more: "",
+            tag: Some("1.0.0"),
             commit: "c0ffee0c0ffee0c0ffee0c0ffee0c0ffee0c0ffe".to_owned(),
             digest: digest.to_owned(),
             revision: None,
@@ -206,11 +212,12 @@ impl Seen {
             |secret| format!("{{key: {{data: [{{name: a, value: {secret}}}]}}}}"),
         );
         let text = format!(
-            "{}: {{{}: {{version: main, repository: {{image: {{domain: ghcr.io}}}}, \
-             environment: {{variable: {{SETTING: {}}}, file: {{secret: {secret}}}}}}}}}",
+            "{}: {{{}: {{version: '1.x', repository: {{image: {{domain: ghcr.io}}}}, \
+             environment: {{variable: {{SETTING: {}}}, file: {{secret: {secret}}}}}{}}}}}",
             name.group(),
             name.name(),
-            self.setting
+            self.setting,
+            self.more
         );
         Application::read(&text, name).expect("it is there")
     }
@@ -223,9 +230,9 @@ impl Seen {
         let mut state = tracker.state.clone();
         let basis = state.basis();
         let answer = |query: ImageQuery| ImageAnswer {
-            selected: Some(Image {
+            selected: self.tag.map(|tag| Image {
                 repository: query.repository.clone(),
-                tag: "main".to_owned(),
+                tag: tag.to_owned(),
                 digest: self.digest.clone(),
             }),
             query,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use pathline_client::api::{
     ImageState, KeyChange, PendingConfiguration, PollState, QueueState, Release, ReleaseDetail,
     ReleaseEntry, ReleaseEvent, ReleaseImage, ReleasePage, ReleaseRef, ReleaseSource, SourceState,
-    Tracker, TrackerCondition, TrackerEvent, TrackerRequest, TrackerStatus,
+    Tracker, TrackerCondition, TrackerEvent, TrackerRequest, TrackerStatus, TrackerWarning,
 };
 
 const COMMIT: &str = "4f0c1d2e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d";
@@ -53,6 +53,10 @@ fn status() -> TrackerStatus {
             message: "the configuration has changed, and waits until its image does".to_owned(),
             since: time(),
         }],
+        warnings: vec![TrackerWarning {
+            path: "shop.web.environmnet".to_owned(),
+            message: "`environmnet` means nothing here; did you mean `environment`?".to_owned(),
+        }],
         source: Some(SourceState {
             commit: COMMIT.to_owned(),
             blob: BLOB.to_owned(),
@@ -75,6 +79,7 @@ fn status() -> TrackerStatus {
             id: ID.to_owned(),
             number: 41,
             image: format!("registry.example/shop/web@{DIGEST}"),
+            tag: "1.4.2".to_owned(),
             time: time(),
         }),
         environments: vec![QueueState {

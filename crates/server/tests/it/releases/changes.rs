@@ -27,6 +27,8 @@ async fn release_says_which_keys_it_changes() {
     tracked.make(json!({})).await;
     let first = changes(&tracked, Seen::new("one", "sha256:1")).await;
     assert!(first.iter().all(|it| it["change"] == "added"), "{first:?}");
+    let empty = first.iter().find(|it| it["after"] == "");
+    assert_eq!(empty, None, "maps without members are no news");
     let setting = of(&first, SETTING);
     assert_eq!(
         (setting.get("before"), &setting["after"]),

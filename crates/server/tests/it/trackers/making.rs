@@ -48,7 +48,11 @@ async fn h04_case_makes_no_second_tracker() {
     let tracked = Tracked::new().await;
     tracked.make(json!({})).await;
     let other = with(json!({"id": "A.B", "repo": "o/other"}));
-    assert_eq!(told(&tracked.post(&other).await), (409, "conflict"));
+    let refused = tracked.post(&other).await;
+    assert_eq!(told(&refused), (409, "conflict"));
+    assert!(refused.message().contains("`a.b`"), "{refused:?}");
+    let hint = refused.body["error"]["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("`pathline tracker set a.b`"), "{refused:?}");
     let shown = tracked.get("/trackers/a.b").await;
     assert_eq!(shown.body["repo"], "https://github.com/o/r");
 }

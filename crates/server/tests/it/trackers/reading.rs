@@ -2,7 +2,7 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use serde_json::json;
 
-use crate::tracked::Tracked;
+use crate::tracked::{Seen, Tracked};
 use crate::world::Answer;
 
 fn told(answer: &Answer) -> (u16, &str) {
@@ -146,4 +146,60 @@ async fn h15_nothing_is_posted_to_a_name() {
     let tracked = with_one().await;
     let answer = tracked.send_raw(Request::post("/trackers/a.b"), Body::empty());
     assert_eq!(told(&answer.await), (405, "method-not-allowed"));
+}
+
+/// Returns the message of a condition that holds.
+fn message(answer: &Answer, condition: &str) -> String {
+    let conditions = answer.body["status"]["conditions"].as_array();
+    let conditions = conditions.expect("it is there");
+    let found = conditions.iter().find(|it| it["type"] == condition);
+    let found = found.unwrap_or_else(|| panic!("no {condition}: {answer:?}"));
+    found["message"].as_str().expect("a text").to_owned()
+}
+
+#[tokio::test]
+async fn condition_about_versions_names_them() {
+    let tracked = with_one().await;
+    let seen = |tag| Seen {
+        tag,
+        ..Seen::new("one", "sha256:1")
+    };
+    tracked.see("a.b", &seen(None)).await;
+    let shown = tracked.get("/trackers/a.b").await;
+    let waiting = message(&shown, "AwaitingContainer");
+    assert!(
+        waiting.ends_with(": there is no ghcr.io/a/b:1.x"),
+        "{waiting}"
+    );
+    tracked.see("a.b", &seen(Some("1.3.0"))).await;
+    tracked.see("a.b", &seen(Some("1.2.0"))).await;
+    let shown = tracked.get("/trackers/a.b").await;
+    let regressed = message(&shown, "VersionRegressed");
+    let versions = ": 1.2.0 is found, and 1.3.0 is released";
+    assert!(regressed.ends_with(versions), "{regressed}");
+    assert_eq!(shown.body["status"]["lastRelease"]["tag"], "1.3.0");
+    tracked.see("a.b", &seen(None)).await;
+    let shown = tracked.get("/trackers/a.b").await;
+    let gone = message(&shown, "SelectedTagGone");
+    let versions = ": there is no ghcr.io/a/b:1.x; 1.3.0 is released";
+    assert!(gone.ends_with(versions), "{gone}");
+}
+
+#[tokio::test]
+async fn key_that_means_nothing_is_a_warning_and_its_value_is_not_shown() {
+    let tracked = with_one().await;
+    let seen = Seen {
+        more: ", enviroment: {file: {secret: SENTINEL}}",
+        ..Seen::new("one", "sha256:1")
+    };
+    tracked.see("a.b", &seen).await;
+    let shown = tracked.get("/trackers/a.b").await;
+    let expected = json!([{
+        "path": "a.b.enviroment",
+        "message": "`enviroment` means nothing here; did you mean `environment`?",
+    }]);
+    assert_eq!(shown.body["status"]["warnings"], expected);
+    tracked.see("a.b", &Seen::new("one", "sha256:1")).await;
+    let shown = tracked.get("/trackers/a.b").await;
+    assert_eq!(shown.body["status"].get("warnings"), None);
 }
