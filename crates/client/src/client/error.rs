@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use url::Url;
 
-use crate::api::{Problem, ProblemDetail, ServerFile};
+use crate::api::{FieldProblem, Problem, ProblemDetail, ServerFile};
 
 /// An error of the client: a Pathline was not asked, or did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +127,8 @@ pub enum Error {
         message: String,
         /// The next thing to try.
         hint: Option<String>,
+        /// The fields of the request that are wrong.
+        details: Vec<FieldProblem>,
     },
 }
 
@@ -145,10 +147,6 @@ impl Error {
             hint: said,
             details,
         } = problem.error;
-        let details = details
-            .iter()
-            .map(|it| format!("\n  {}: {}", it.field, it.message));
-        let message = std::iter::once(message).chain(details).collect();
         let hint = match status {
             // No command helps: all of them would send this token.
             StatusCode::UNAUTHORIZED if is_own => Some(format!(
@@ -169,6 +167,7 @@ impl Error {
             code,
             message,
             hint,
+            details,
         }
     }
 

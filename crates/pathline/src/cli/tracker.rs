@@ -78,7 +78,7 @@ pub(crate) enum TrackerCommand {
     /// Say which tag a label chooses, among those of the standard input
     ///
     /// Reads one tag a line. Prints the tag, `none` if the label chooses none of them, or `reject` if it is no label: an
-    /// application file with it would be refused.
+    /// application file with it would be refused. The standard error says why.
     Label(LabelArgs),
 }
 
@@ -115,6 +115,10 @@ pub(crate) struct SetTrackerArgs {
     /// Follow the default branch
     #[arg(long, conflicts_with_all = ["branch", "tag", "commit"])]
     pub(crate) default_branch: bool,
+
+    /// Forget the secret for the repository, and read it without one
+    #[arg(long, conflicts_with = "source_token_file")]
+    pub(crate) no_source_token: bool,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,

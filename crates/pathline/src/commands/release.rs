@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use pathline_client::api::{KeyChange, Release, ReleaseDetail, ReleasePage};
+use pathline_client::api::{KeyChange, Release, ReleaseDetail, ReleasePage, Tracker};
 
 use crate::cli::{ListReleasesArgs, ReleaseCommand, ShowReleaseArgs};
-use crate::commands::tracker::server::short;
+use crate::commands::tracker::server::{named, short, short_digests};
 use crate::terminal::client::Client;
 use crate::terminal::output::print_data;
 use crate::terminal::report::{CommandError, Exit};
@@ -24,6 +24,13 @@ async fn list(args: &ListReleasesArgs) -> Result<Exit, CommandError> {
     query.extend(args.tracker.as_deref().map(|it| ("tracker", it)));
     query.extend(args.commit.as_deref().map(|it| ("commit", it)));
     let page: ReleasePage = client.get(&["releases"], &query).await?;
+    if let (Some(name), true) = (&args.tracker, page.items.is_empty()) {
+        // None of a tracker that is there is an answer; a name that nobody has is likely misspelt.
+        let found: Result<Tracker, _> = client.get(&["trackers", name], &[]).await;
+        found.map_err(|error| {
+            CommandError::from(error).within(format!("there are no releases of `{name}`"))
+        })?;
+    }
     print_data(args.output.format, &page, |out| write_table(out, &page))?;
     Ok(Exit::Yes)
 }
@@ -41,20 +48,24 @@ fn write_table(out: &mut dyn Write, page: &ReleasePage) -> io::Result<()> {
     }
     let names = page.items.iter().map(|it| it.tracker.len()).max();
     let width = names.unwrap_or_default().max("TRACKER".len());
+    let tags = page.items.iter().map(|it| short_digests(&it.image.tag));
+    let tags: Vec<String> = tags.collect();
+    let longest = tags.iter().map(|it| it.chars().count()).max();
+    let tag_width = longest.unwrap_or_default().max("TAG".len());
     writeln!(
         out,
-        "ID       {:width$}  NUMBER  FORMED                TAG             CAUSE              WHERE",
-        "TRACKER"
+        "ID       {:width$}  NUMBER  FORMED                {:tag_width$}  CAUSE              WHERE",
+        "TRACKER", "TAG"
     )?;
-    for release in &page.items {
+    for (release, tag) in page.items.iter().zip(&tags) {
         writeln!(
             out,
-            "{}  {:width$}  {:6}  {:.0}  {:14}  {:17}  {}",
+            "{}  {:width$}  {:6}  {:.0}  {:tag_width$}  {:17}  {}",
             short(&release.id),
             release.tracker,
             release.number,
             release.time,
-            release.image.tag,
+            tag,
             release.cause,
             places(release)
         )?;
@@ -85,8 +96,8 @@ fn write_one(out: &mut dyn Write, detail: &ReleaseDetail) -> io::Result<()> {
     let image = &release.image;
     writeln!(
         out,
-        "  image          {}:{}@{}",
-        image.repository, image.tag, image.digest
+        "  image          {}",
+        named(&image.repository, &image.tag, &image.digest)
     )?;
     if let Some(revision) = &image.revision {
         let source = image.source.as_deref().unwrap_or("an unnamed repository");

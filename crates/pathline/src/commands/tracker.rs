@@ -7,11 +7,12 @@ use std::path::Path;
 
 use pathline_release::label::Label;
 use pathline_release::simulate::{Answer, InvalidCase, simulate};
+use pathline_workers::causes;
 use serde_json::Value;
 
 use crate::cli::{LabelArgs, SimulateCasesArgs, TrackerCommand};
 use crate::terminal::input;
-use crate::terminal::output::{print_bytes, print_data};
+use crate::terminal::output::{print_bytes, print_data, say};
 use crate::terminal::report::{CommandError, Exit, Hint};
 
 /// A document that is no case.
@@ -85,7 +86,10 @@ fn show(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
 fn choose(args: &LabelArgs) -> Result<Exit, CommandError> {
     let tags = input::text(Path::new("-"))?;
     let chosen = match Label::parse(&args.label) {
-        Err(_) => "reject",
+        Err(invalid) => {
+            say(&causes(&invalid).join(": "));
+            "reject"
+        }
         Ok(label) => {
             let chosen = label.choose(tags.lines(), args.released.as_deref());
             chosen.unwrap_or("none")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pathline_client::api::ServerFile;
+use pathline_client::api::{FieldProblem, ServerFile};
 pub(crate) use pathline_client::{Client, Error as ClientError};
 use reqwest::StatusCode;
 
@@ -61,6 +61,13 @@ impl Hint for ClientError {
             Self::MalformedToken { .. } => Some("token-unknown"),
             Self::LongQuestion { .. } => Some("bad-request"),
             _ => None,
+        }
+    }
+
+    fn details(&self) -> &[FieldProblem] {
+        match self {
+            Self::Refused { details, .. } => details,
+            _ => &[],
         }
     }
 

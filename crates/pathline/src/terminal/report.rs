@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use pathline_client::api::{Problem, ProblemDetail};
+use pathline_client::api::{FieldProblem, Problem, ProblemDetail};
 use pathline_workers::causes;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -53,6 +53,11 @@ pub(crate) trait Hint: std::error::Error {
         None
     }
 
+    /// Returns the fields of a request that are wrong.
+    fn details(&self) -> &[FieldProblem] {
+        &[]
+    }
+
     /// Returns the exit code this error ends the process with.
     fn exit(&self) -> Exit {
         Exit::No
@@ -66,6 +71,7 @@ pub(crate) struct CommandError {
     hint: Option<String>,
     exit: Exit,
     code: Option<String>,
+    details: Vec<FieldProblem>,
 }
 
 impl CommandError {
@@ -100,7 +106,7 @@ impl CommandError {
                 code: code.unwrap_or_else(|| self.exit.code().to_owned()),
                 message: causes(self.error.as_ref()).join(": "),
                 hint: self.hint.clone(),
-                details: Vec::new(),
+                details: self.details.clone(),
             },
         }
     }
@@ -129,6 +135,9 @@ impl CommandError {
         for cause in causes {
             writeln!(out, "  caused by: {}", indented(cause))?;
         }
+        for detail in &self.details {
+            writeln!(out, "  {}: {}", detail.field, detail.message)?;
+        }
         if let Some(hint) = &self.hint {
             writeln!(out, "\n{HINT}hint:{HINT:#} {hint}")?;
         }
@@ -140,11 +149,13 @@ impl<E: Hint + Send + Sync + 'static> From<E> for CommandError {
     fn from(error: E) -> Self {
         let (hint, exit) = (error.hint(), error.exit());
         let code = error.code().map(str::to_owned);
+        let details = error.details().to_vec();
         Self {
             error: error.into(),
             hint,
             exit,
             code,
+            details,
         }
     }
 }
@@ -156,6 +167,7 @@ impl From<anyhow::Error> for CommandError {
             hint: None,
             exit: Exit::No,
             code: None,
+            details: Vec::new(),
         }
     }
 }

@@ -15,6 +15,10 @@ pub(crate) const FILE: &str = "seal.key";
 /// The number of bytes of a key.
 const BYTES: usize = 32;
 
+/// The advice where the key is not the one that secrets are sealed with, or is not there.
+const PUT_BACK: &str = "put the copy of the key back, or give it with --seal-key or PATHLINE_SEAL_KEY; docs/trackers.md \
+                        says what to do if it is lost. Where nothing is sealed yet, `pathline seal new` makes one";
+
 /// A key as text: 64 hexadecimal digits.
 pub(crate) struct KeyText(zeroize::Zeroizing<String>);
 
@@ -142,7 +146,7 @@ fn from_file(path: &Path) -> Result<KeyText, CommandError> {
             anyhow::Error::new(error).context(format!("cannot read the key {}", path.display()));
         let failed = CommandError::from(failed).with_exit(Exit::Unknown);
         match is_missing {
-            true => failed.with_hint("`pathline seal new` makes one"),
+            true => failed.with_hint(PUT_BACK),
             false => failed,
         }
     })?;
@@ -161,8 +165,7 @@ fn explain(error: Error) -> CommandError {
     let is_wrong = matches!(error, Error::WrongSealKey { .. });
     let failed = CommandError::from(anyhow::Error::new(error));
     match is_wrong {
-        true => failed
-            .with_hint("--seal-key or PATHLINE_SEAL_KEY gives the key; the one in use is needed"),
+        true => failed.with_hint(PUT_BACK),
         false => failed,
     }
 }

@@ -14,6 +14,7 @@ use pathline_clock::Clock;
 use pathline_document::{Format, Limits};
 use pathline_ledger::trackers::{CreateOutcome, CycleResult, NewConfiguration, StoredTracker};
 use pathline_ledger::{Error, Ledger};
+use pathline_release::TrackerName;
 use pathline_release::application::Application;
 use pathline_release::queue::Flow;
 use pathline_release::request::{Body, Hosts, NewTracker};
@@ -158,17 +159,28 @@ fn read(directory: &Path, hosts: &Hosts) -> anyhow::Result<Vec<Beginning>> {
             ));
         }
     }
-    let files: Vec<(&PathBuf, String)> = of(APPLICATION)
-        .map(|path| Ok((path, text(path)?)))
-        .collect::<anyhow::Result<_>>()?;
-    for beginning in beginnings.values_mut() {
-        beginning.application = application(&files, &beginning.new)?;
+    for path in of(APPLICATION) {
+        let text = text(path)?;
+        let applications = yaml(path, &text)?;
+        let mut is_used = false;
+        for beginning in beginnings.values_mut() {
+            if has(&applications, &beginning.new.name) {
+                is_used = true;
+                let read = Application::read(&text, &beginning.new.name);
+                let read = read.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+                beginning.application.get_or_insert(read);
+            }
+        }
+        if !is_used {
+            tracing::warn!(
+                "{} is not used: no *{TRACKER} beside it is of an application that it has",
+                path.display()
+            );
+        }
     }
     for path in of(NAMESPACE) {
         // Environments are made of these; that they can be read is said now, not then.
-        let text = text(path)?;
-        let read = Format::Yaml.read_with(&text, &Limits::default());
-        read.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        yaml(path, &text(path)?)?;
     }
     Ok(beginnings.into_values().collect())
 }
@@ -216,24 +228,18 @@ fn take_token(path: &Path, fields: &mut Map<String, Value>) -> anyhow::Result<()
     Ok(())
 }
 
-/// Finds the application of a tracker among files.
-fn application(
-    files: &[(&PathBuf, String)],
-    new: &NewTracker,
-) -> anyhow::Result<Option<Application>> {
-    let name = &new.name;
-    let has = |text: &str| {
-        let read = Format::Yaml.read_with(text, &Limits::default()).ok();
-        let document = read.and_then(|it| it.first().map(pathline_document::Document::to_json));
-        let group = document.as_ref().and_then(|it| it.get(name.group()));
-        group.is_some_and(|it| it.get(name.name()).is_some())
-    };
-    let Some((path, text)) = files.iter().find(|(_, text)| has(text)) else {
-        return Ok(None);
-    };
-    let read = Application::read(text, name);
-    let read = read.map_err(|error| anyhow!("{}: {error}", path.display()))?;
-    Ok(Some(read))
+/// Reads the first document of a file.
+fn yaml(path: &Path, text: &str) -> anyhow::Result<Value> {
+    let read = Format::Yaml.read_with(text, &Limits::default());
+    let documents = read.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let first = documents.first().map(pathline_document::Document::to_json);
+    Ok(first.unwrap_or_default())
+}
+
+/// Tells whether an application file has the application of a tracker.
+fn has(applications: &Value, name: &TrackerName) -> bool {
+    let group = applications.get(name.group());
+    group.is_some_and(|it| it.get(name.name()).is_some())
 }
 
 /// Reads a file that is not too large.

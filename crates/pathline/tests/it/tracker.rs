@@ -118,6 +118,35 @@ fn label_prints_the_tag_or_none_or_reject() {
 }
 
 #[test]
+fn label_that_is_rejected_is_explained_beside_the_answer() {
+    let rejected = choose(b"", &["--label", "1.0 - 2.0"]);
+    assert_eq!(stdout(&rejected), "reject\n");
+    let why = "not a range: `-` is no sign of ranges; write `>=1.0 <=2.0` for `1.0 - 2.0`\n";
+    assert_eq!(stderr(&rejected), why);
+}
+
+#[test]
+fn secret_that_cannot_be_read_or_is_empty_is_told_before_anybody_is_asked() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    fs::write(dir.path().join("empty"), "\n").expect("a scratch file");
+    let add = |file: &str| {
+        let mut command = pathline();
+        command.args(["tracker", "add", "shop.web", "--repo", "shop/web"]);
+        command.args(["--source-token-file", file, "-o", "json"]);
+        command.current_dir(dir.path());
+        command.output().expect("the binary runs")
+    };
+    for (file, code, word) in [("missing", 3, "unavailable"), ("empty", 2, "bad-request")] {
+        let refused = add(file);
+        assert_eq!(refused.status.code(), Some(code), "{refused:?}");
+        let told: Value = serde_json::from_slice(&refused.stdout).expect("nothing but JSON");
+        assert_eq!(told["error"]["code"], word, "{told}");
+    }
+    let said = stderr(&add("empty"));
+    assert!(said.contains("--no-source-token"), "{said}");
+}
+
+#[test]
 fn label_of_the_shared_cases_prints_what_they_say() {
     let Some(shared) = shared_dir() else {
         return skip(
@@ -147,7 +176,7 @@ fn tags_that_are_not_text_are_refused() {
     let output = choose(b"1.0.0\n\xff\n", &["--label", "1.x"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        stderr(&output).contains("- is not UTF-8"),
+        stderr(&output).contains("the standard input is not UTF-8"),
         "{}",
         stderr(&output)
     );

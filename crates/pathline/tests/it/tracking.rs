@@ -13,6 +13,7 @@ mod secrecy;
 mod seed;
 mod sharing;
 mod upstream;
+mod words;
 mod world;
 
 use std::sync::OnceLock;

@@ -68,7 +68,10 @@ impl Hint for ConfigError {
             Self::Read { .. } => {
                 "`--config` (or PATHLINE_CONFIG) must name a readable file".to_owned()
             }
-            Self::Parse { .. } => "`pathline help up` shows every key".to_owned(),
+            Self::Parse { .. } => {
+                "`pathline help up` shows every key, and docs/trackers.md what is below those of trackers"
+                    .to_owned()
+            }
             Self::Ledger(error) => return error.hint(),
             Self::Tracking(error) => return error.hint(),
             Self::NotForController { .. } => {

@@ -10,7 +10,7 @@ use pathline_release::ingest::Sender;
 use pathline_release::poll::{Budget, MIN_INTERVAL};
 use pathline_release::request::{Host, Scheme};
 use pathline_remote::Secret;
-use pathline_remote::registry::RegistryLogin;
+use pathline_remote::registry::{DockerConfig, RegistryLogin};
 use pathline_server::{IngestAuth, IngestHook};
 use serde::Deserialize;
 use url::Url;
@@ -19,6 +19,9 @@ use crate::terminal::report::{Exit, Hint};
 
 /// The largest file that holds one secret, in bytes.
 const MAX_SECRET_FILE: u64 = 64 << 10;
+
+/// The largest configuration of Docker, in bytes.
+const MAX_DOCKER_CONFIG: u64 = 1 << 20;
 
 /// The keys about trackers.
 #[derive(Debug, Default)]
@@ -110,6 +113,9 @@ pub(crate) enum TrackingError {
         path: PathBuf,
         source: io::Error,
     },
+    /// The file in which Docker keeps logins cannot be read.
+    #[error("cannot read {}, which dockerConfig names", .path.display())]
+    Docker { path: PathBuf, source: io::Error },
     /// A key has a value that it cannot have.
     #[error("{key} of `{name}`: {problem}")]
     Wrong {
@@ -126,7 +132,7 @@ impl Hint for TrackingError {
 
     fn exit(&self) -> Exit {
         match self {
-            Self::Secret { .. } => Exit::Unknown,
+            Self::Secret { .. } | Self::Docker { .. } => Exit::Unknown,
             Self::Wrong { .. } => Exit::Usage,
         }
     }
@@ -136,12 +142,18 @@ impl TrackingKeys {
     /// Decides what holds; files are named relative to `beside`.
     pub(super) fn resolve(self, beside: &Path) -> Result<TrackingConfig, TrackingError> {
         let mut tracking = TrackingSettings::default();
+        let mut hosts: Vec<GitHost> = Vec::new();
         for keys in self.hosts {
             let host = keys.resolve()?;
-            // What is said of github.com replaces what holds without it.
-            tracking.hosts.retain(|it| it.host.name != host.host.name);
-            tracking.hosts.push(host);
+            if hosts.iter().any(|it| it.host.name == host.host.name) {
+                return Err(wrong("name", &host.host.name, "the host is there twice"));
+            }
+            hosts.push(host);
         }
+        // What is said of github.com replaces what holds without it.
+        let is_said = |usual: &GitHost| hosts.iter().any(|it| it.host.name == usual.host.name);
+        tracking.hosts.retain(|it| !is_said(it));
+        tracking.hosts.extend(hosts);
         for keys in self.registries {
             let registry = keys.resolve(beside)?;
             if tracking
@@ -153,7 +165,9 @@ impl TrackingKeys {
             }
             tracking.registries.push(registry);
         }
-        tracking.docker_config = self.docker_config.map(|path| beside.join(path));
+        let docker_config = self.docker_config.map(|path| beside.join(path));
+        docker_config.as_deref().map(check_docker).transpose()?;
+        tracking.docker_config = docker_config;
         tracking.interval = self.polling.interval.unwrap_or(tracking.interval);
         if tracking.interval < MIN_INTERVAL {
             let problem = format!("at least {MIN_INTERVAL:#} are between two polls");
@@ -213,6 +227,10 @@ impl HostKeys {
 impl RegistryKeys {
     fn resolve(self, beside: &Path) -> Result<RegistryHost, TrackingError> {
         let name = self.name.to_ascii_lowercase();
+        if name.is_empty() || name.contains(['/', '@']) || name.contains(char::is_whitespace) {
+            let problem = "a host such as registry.example:5000 is expected, without a scheme";
+            return Err(wrong("name", &name, problem));
+        }
         let login = match (self.username, self.password_file) {
             (Some(username), Some(file)) => Some(RegistryLogin::Basic {
                 username,
@@ -295,6 +313,25 @@ fn read_secret(key: &'static str, name: &str, path: &Path) -> Result<Secret, Tra
         return Err(wrong(key, name, "the file is empty"));
     }
     Ok(Secret::new(secret))
+}
+
+/// Fails if the file with Docker's logins cannot be read. It is read again whenever a login is needed.
+fn check_docker(path: &Path) -> Result<(), TrackingError> {
+    let read = || {
+        let mut content = Vec::new();
+        let file = fs::File::open(path)?;
+        file.take(MAX_DOCKER_CONFIG + 1).read_to_end(&mut content)?;
+        Ok(content)
+    };
+    let content = read().map_err(|source| TrackingError::Docker {
+        path: path.to_owned(),
+        source,
+    })?;
+    let parsed = DockerConfig::parse(&content);
+    parsed.map(drop).map_err(|error| {
+        let name = path.display().to_string();
+        wrong("dockerConfig", &name, &error.to_string())
+    })
 }
 
 fn wrong(key: &'static str, name: &str, problem: &str) -> TrackingError {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use anyhow::Context as _;
 use pathline_client::api::{Tracker, TrackerRequest};
 use serde_json::json;
 
@@ -64,7 +63,10 @@ pub(super) async fn set(args: &SetTrackerArgs) -> Result<Exit, CommandError> {
     let kept = |value: Option<String>| value.filter(|_| !is_elsewhere);
     let wanted = TrackerRequest {
         id: Some(known.id.clone()),
-        token: token(source)?,
+        token: match args.no_source_token {
+            true => Some(String::new()),
+            false => token(source)?,
+        },
         repo: args.repo.clone().or(Some(known.repo)),
         source_path: source.path.clone().or(Some(known.source_path)),
         tag: source.tag.clone().or(kept(known.tag)),
@@ -109,8 +111,21 @@ fn token(source: &SourceArgs) -> Result<Option<String>, CommandError> {
     let Some(path) = &source.source_token_file else {
         return Ok(None);
     };
-    let text = input::text(path).context("the secret for the repository cannot be read")?;
-    Ok(Some(text.trim().to_owned()))
+    let text = input::text(path).map_err(|error| {
+        CommandError::from(error).within("the secret for the repository cannot be read")
+    })?;
+    match text.trim() {
+        // It would take away the one that is stored, and who has an empty file hardly wants that.
+        "" => Err(
+            CommandError::new("the file with the secret for the repository is empty")
+                .with_exit(Exit::Usage)
+                .with_hint(
+                    "leave --source-token-file out; `pathline tracker set NAME --no-source-token` \
+                     takes a secret away",
+                ),
+        ),
+        token => Ok(Some(token.to_owned())),
+    }
 }
 
 fn write_table(out: &mut dyn Write, trackers: &[Tracker]) -> io::Result<()> {
@@ -169,23 +184,28 @@ fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
         writeln!(out, "  configuration  {hash} of commit {commit}")?;
     }
     if let Some(image) = &status.image {
+        let sign = if image.kind == "digest" { '@' } else { ':' };
         let found = match (&image.tag, &image.digest) {
+            (Some(tag), Some(digest)) if tag == digest => "which is there".to_owned(),
             (Some(tag), Some(digest)) => format!("{tag} is {digest}"),
             _ => "there is none".to_owned(),
         };
-        writeln!(
-            out,
-            "  image          {}:{}, {found}",
-            image.repository, image.label
-        )?;
+        let wanted = format!("{}{sign}{}, {found}", image.repository, image.label);
+        writeln!(out, "  image          {}", short_digests(&wanted))?;
     }
     if let Some(pending) = &status.pending {
         let hash = short(&pending.config_hash);
-        writeln!(out, "  waits          {hash}, for {}", pending.waiting_for)?;
+        let image = short_digests(&pending.waiting_for);
+        writeln!(out, "  waits          {hash}, for {image}")?;
     }
     if let Some(release) = &status.last_release {
         let (number, id) = (release.number, short(&release.id));
-        writeln!(out, "  release        {number} ({id}), {}", release.image)?;
+        let image = match release.image.split_once('@') {
+            Some((repository, digest)) => named(repository, &release.tag, digest),
+            None => release.image.clone(),
+        };
+        let image = short_digests(&image);
+        writeln!(out, "  release        {number} ({id}), {image}")?;
     }
     for environment in &status.environments {
         let parts = [
@@ -204,12 +224,69 @@ fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
         writeln!(out, "  next poll      {:.0}", polls.next_poll_at)?;
     }
     for condition in &status.conditions {
-        writeln!(out, "  {}: {}", condition.of_type, condition.message)?;
+        let message = short_digests(&condition.message);
+        writeln!(out, "  {}: {message}", condition.of_type)?;
+    }
+    for warning in &status.warnings {
+        writeln!(out, "  warning: {}: {}", warning.path, warning.message)?;
     }
     Ok(())
+}
+
+/// Names an image by its digest, and by its tag if that is something else.
+pub(in crate::commands) fn named(repository: &str, tag: &str, digest: &str) -> String {
+    match tag == digest {
+        true => format!("{repository}@{digest}"),
+        false => format!("{repository}:{tag}@{digest}"),
+    }
+}
+
+/// Returns a text whose digests have the digits alone by which people know them.
+pub(in crate::commands) fn short_digests(text: &str) -> String {
+    const ALGORITHM: &str = "sha256:";
+    let mut parts = text.split(ALGORITHM);
+    let mut shortened = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shortened += ALGORITHM;
+        let is_hex = |it: &u8| it.is_ascii_hexdigit();
+        if part.bytes().take_while(is_hex).count() == 64 {
+            shortened += &format!("{}…{}", short(part), &part[64..]);
+        } else {
+            shortened += part;
+        }
+    }
+    shortened
 }
 
 /// Returns the first digits of a hash, by which people know it.
 pub(in crate::commands) fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_shortened_wherever_they_stand() {
+        let digest = format!("sha256:{}", "0123456789abcdef".repeat(4));
+        let text = format!("r.example/a@{digest}, main is {digest}");
+        let short = "r.example/a@sha256:0123456…, main is sha256:0123456…";
+        assert_eq!(short_digests(&text), short);
+        for same in ["", "1.2.3", "sha256:abc", "sha256:"] {
+            assert_eq!(short_digests(same), same);
+        }
+    }
+
+    #[test]
+    fn image_that_was_asked_for_by_its_digest_has_no_tag() {
+        assert_eq!(
+            named("r.example/a", "main", "sha256:1"),
+            "r.example/a:main@sha256:1"
+        );
+        assert_eq!(
+            named("r.example/a", "sha256:1", "sha256:1"),
+            "r.example/a@sha256:1"
+        );
+    }
 }

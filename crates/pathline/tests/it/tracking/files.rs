@@ -158,6 +158,9 @@ fn mistake_in_one_file_is_named_and_leaves_nothing_half_done() {
         said.contains("c.app.yaml") && said.contains("quote the version"),
         "{said}"
     );
+    write(&leash, "c.app.yaml", "other: [");
+    let said = begin();
+    assert!(said.contains("c.app.yaml: line 1"), "{said}");
     let mut world = World::start_in(leash, &config, &[], &[]);
     assert_eq!(ids(&world), [""; 0], "nothing was made");
     let leash = world.stop().leash;

@@ -131,7 +131,7 @@ fn rotation_is_refused_while_pathline_runs_and_works_once_it_is_stopped() {
     let said = refusal(&world, &[]);
     assert!(said.contains("sealed with another key"), "{said}");
     assert!(
-        said.contains("hint: --seal-key or PATHLINE_SEAL_KEY"),
+        said.contains("hint: put the copy of the key back"),
         "{said}"
     );
     fs::write(&path, &new).expect("it is writable");
@@ -190,9 +190,29 @@ fn key_that_is_lost_is_not_replaced_by_another_one() {
     fs::rename(&path, &kept).expect("it is writable");
     let said = refusal(&world, &[]);
     assert!(said.contains("sealed with another key"), "{said}");
+    assert!(
+        said.contains("hint: put the copy of the key back"),
+        "{said}"
+    );
     assert!(!path.exists(), "a key that opens nothing is not kept");
     fs::rename(&kept, &path).expect("it is writable");
     world.start_again(leash);
+    assert_opens(&world, &repository);
+}
+
+#[test]
+fn key_that_is_lost_for_good_is_got_over_with_another_ledger() {
+    let (repository, config) = closed();
+    let mut world = World::start(&config);
+    world.follow_so("shop.web", &repository, &json!({"token": TOKEN}));
+    let leash = world.stop().leash;
+    fs::remove_file(world.data_dir().join("seal.key")).expect("it is there");
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        // The last two are there only after a crash.
+        let _ = fs::rename(world.data_dir().join(file), world.home.join(file));
+    }
+    world.start_again(leash);
+    world.follow_so("shop.web", &repository, &json!({"token": TOKEN}));
     assert_opens(&world, &repository);
 }
 
@@ -220,7 +240,7 @@ fn key_may_be_a_file_or_a_variable_and_a_wrong_one_is_a_clear_error() {
     }
     let said = refusal(&world, &["--seal-key", "missing.key"]);
     assert!(
-        said.contains("cannot read the key missing.key") && said.contains("`pathline seal new`"),
+        said.contains("cannot read the key missing.key") && said.contains("hint: put the copy"),
         "{said}"
     );
 
