@@ -2,6 +2,7 @@
 //!
 //! Each runs on a thread of its own, with a real clock, so that a test may pause the time of its runtime.
 
+pub mod git;
 pub mod github;
 pub mod registry;
 mod server;

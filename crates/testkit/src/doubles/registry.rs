@@ -250,6 +250,10 @@ impl State {
     }
 
     fn route(&mut self, request: &Recorded) -> Reply {
+        // By this clients find out whether they are let in.
+        if request.path == "/v2/" {
+            return Reply::new(200);
+        }
         let Some(name) = repository(&request.path) else {
             return problem(404, "NAME_UNKNOWN");
         };
@@ -315,9 +319,9 @@ impl State {
         }
         let tags = self
             .tags
-            .keys()
-            .filter(|(repository, _)| repository == name);
-        let tags = tags.map(|(_, tag)| tag.as_str());
+            .range((name.to_owned(), String::new())..)
+            .take_while(|((repository, _), _)| repository == name);
+        let tags = tags.map(|((_, tag), _)| tag.as_str());
         let mut tags: Vec<_> = tags
             .filter(|tag| last.as_deref().is_none_or(|last| *tag > last))
             .collect();

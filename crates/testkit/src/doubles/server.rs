@@ -8,12 +8,15 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// A request that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
+    /// The time at which it arrived.
+    pub at: Timestamp,
     /// The method.
     pub method: String,
     /// The path.
@@ -187,6 +190,7 @@ async fn answer(
         (name.to_string(), value.into_owned())
     });
     let request = Recorded {
+        at: Timestamp::now(),
         method: method.to_string(),
         path: uri.path().to_owned(),
         query: uri.query().unwrap_or_default().to_owned(),
