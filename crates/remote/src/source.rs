@@ -16,9 +16,11 @@ mod walk;
 pub use self::error::{SourceError, SourceErrorKind};
 pub use self::request::{Known, SourceAnswer, SourceReference, SourceRequest};
 
+use std::sync::Arc;
+
 use self::hosts::Hosts;
 use crate::git::Git;
-use crate::http::{HttpClient, Signs};
+use crate::http::{HttpClient, Pace, Signs};
 
 /// The largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -38,6 +40,15 @@ impl SourceClient {
             http,
             git,
             hosts: Hosts::default(),
+        }
+    }
+
+    /// Returns the same client, which knows the same of hosts, whose requests wait for their turn.
+    #[must_use]
+    pub fn paced(&self, pace: Arc<dyn Pace>) -> Self {
+        Self {
+            http: self.http.paced(pace),
+            ..self.clone()
         }
     }
 

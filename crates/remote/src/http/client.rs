@@ -11,8 +11,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Url};
 
 use super::exchange::{Exchange, explain};
+use super::pace::{Pace, host_of};
 use super::scrub::Scrubber;
-use super::{Answer, Failure, FailureKind, Request};
+use super::{Answer, Failure, FailureKind, Request, Signs};
 use crate::authorities;
 
 /// The most connections to a host that are kept for the next poll.
@@ -38,7 +39,7 @@ pub struct Timeouts {
     pub connect: Duration,
     /// Until the headers of an answer are there.
     pub header: Duration,
-    /// Until all is there, with all redirects.
+    /// Until all is there, with all redirects, and without what a request waits for its turn.
     pub total: Duration,
 }
 
@@ -57,6 +58,8 @@ impl Default for Timeouts {
 pub struct HttpClient {
     pub(super) client: Client,
     pub(super) options: Arc<Options>,
+    /// The pace of requests; without one they go at once.
+    pace: Option<Arc<dyn Pace>>,
 }
 
 /// Takes the pieces of a body, until it has enough.
@@ -92,7 +95,17 @@ impl HttpClient {
         Ok(Self {
             client,
             options: Arc::new(options),
+            pace: None,
         })
+    }
+
+    /// Returns the same client, with the same connections, whose requests wait for their turn.
+    #[must_use]
+    pub fn paced(&self, pace: Arc<dyn Pace>) -> Self {
+        Self {
+            pace: Some(pace),
+            ..self.clone()
+        }
     }
 
     /// Returns the clock of the client.
@@ -129,15 +142,31 @@ impl HttpClient {
         request: &Request,
         sink: &mut Sink<'_>,
     ) -> Result<Answer, Failure> {
-        let total = self.options.timeouts.total;
         let exchange = Exchange {
             client: self,
             request,
             scrubber: Scrubber::new(&request.secrets),
         };
-        match tokio::time::timeout(total, exchange.run(sink)).await {
-            Ok(result) => result,
-            Err(_) => Err(exchange.timed_out(&request.url, total)),
+        exchange.run(sink).await
+    }
+
+    /// Waits for the turn of something that is sent to a host, over HTTP or not.
+    pub(crate) async fn turn(&self, host: &str) -> Result<(), Failure> {
+        let Some(pace) = &self.pace else {
+            return Ok(());
+        };
+        pace.turn(host).await.map_err(|until| Failure {
+            kind: FailureKind::Held,
+            status: None,
+            signs: Box::default(),
+            message: format!("{host} does not want to be asked before {until}"),
+        })
+    }
+
+    /// Passes on what a host says beside an answer.
+    pub(super) fn heed(&self, url: &Url, signs: &Signs) {
+        if let Some(pace) = &self.pace {
+            pace.heed(&host_of(url), signs);
         }
     }
 
@@ -147,13 +176,9 @@ impl HttpClient {
 
     /// Tells whether a URL may be asked.
     pub(super) fn may_ask(&self, url: &Url, allow_http: bool) -> bool {
-        let host = || match (url.host_str().unwrap_or_default(), url.port()) {
-            (host, Some(port)) => format!("{host}:{port}"),
-            (host, None) => host.to_owned(),
-        };
         match url.scheme() {
             "https" => true,
-            "http" => allow_http || self.options.http_hosts.contains(&host()),
+            "http" => allow_http || self.options.http_hosts.contains(&host_of(url)),
             _ => false,
         }
     }

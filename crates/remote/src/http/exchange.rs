@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Response, Url};
 
 use super::client::Sink;
+use super::pace::host_of;
 use super::redirect::{MAX_REDIRECTS, is_permanent, is_redirect, target};
 use super::scrub::Scrubber;
 use super::signs::shown;
@@ -21,50 +22,94 @@ pub(super) struct Exchange<'a> {
     pub(super) scrubber: Scrubber,
 }
 
+/// The next request to send, which redirects change.
+struct Hop {
+    url: Url,
+    authorization: Option<HeaderValue>,
+    moved: Option<Moved>,
+}
+
+/// The end of a hop.
+enum Arrived {
+    At(Answer),
+    On(Hop),
+}
+
 impl Exchange<'_> {
     pub(super) async fn run(&self, sink: &mut Sink<'_>) -> Result<Answer, Failure> {
-        let request = self.request;
-        let mut url = request.url.clone();
-        let mut authorization = request.authorization.clone();
-        let mut moved: Option<Moved> = None;
+        let client = self.client;
+        let total = client.options.timeouts.total;
+        let mut hop = Hop {
+            url: self.request.url.clone(),
+            authorization: self.request.authorization.clone(),
+            moved: None,
+        };
+        let mut left = total;
         for _ in 0..=MAX_REDIRECTS {
-            if !self.client.may_ask(&url, request.allow_http) {
+            if !client.may_ask(&hop.url, self.request.allow_http) {
                 let why = "is not asked: only https is";
-                return Err(self.fail(FailureKind::Forbidden, &url, why));
+                return Err(self.fail(FailureKind::Forbidden, &hop.url, why));
             }
-            let mut next = reqwest::Request::new(request.method.clone(), url.clone());
-            next.headers_mut().extend(request.headers.iter().cloned());
-            if let Some(authorization) = &authorization {
-                next.headers_mut()
-                    .insert(AUTHORIZATION, authorization.clone());
+            client.turn(&host_of(&hop.url)).await?;
+            let begun = client.clock().instant();
+            let arrived = tokio::time::timeout(left, self.go(hop, sink)).await;
+            let timed_out = |_| self.timed_out(&self.request.url, total);
+            match arrived.map_err(timed_out)?? {
+                Arrived::At(answer) => return Ok(answer),
+                Arrived::On(next) => hop = next,
             }
-            if !request.body.is_empty() {
-                *next.body_mut() = Some(request.body.clone().into());
-            }
-            let response = self.headers(&url, next).await?;
-            let status = response.status();
-            if !is_redirect(status) {
-                return self.collect(url, response, moved, sink).await;
-            }
-            let to = target(&url, response.headers());
-            let to = to.map_err(|why| self.fail(FailureKind::Forbidden, &url, why))?;
-            if is_permanent(status) {
-                let from = moved.map_or_else(|| shown(&url), |it| it.from);
-                let to = shown(&to);
-                moved = Some(Moved { from, to });
-            }
-            // Once elsewhere, they do not come back: whoever redirects could be anybody.
-            if to.origin() != url.origin() {
-                if request.is_body_secret {
-                    let why = "redirects a secret elsewhere";
-                    return Err(self.fail(FailureKind::Forbidden, &url, why));
-                }
-                authorization = None;
-            }
-            url = to;
+            left = left.saturating_sub(client.clock().instant().duration_since(begun));
         }
         let why = format!("redirects more than {MAX_REDIRECTS} times");
-        Err(self.fail(FailureKind::Forbidden, &request.url, &why))
+        Err(self.fail(FailureKind::Forbidden, &self.request.url, &why))
+    }
+
+    /// Sends one request, and reads the answer unless that leads on.
+    async fn go(&self, hop: Hop, sink: &mut Sink<'_>) -> Result<Arrived, Failure> {
+        let Hop {
+            url,
+            mut authorization,
+            mut moved,
+        } = hop;
+        let next = self.prepared(&url, authorization.as_ref());
+        let response = self.headers(&url, next).await?;
+        let status = response.status();
+        if !is_redirect(status) {
+            let answer = self.collect(url, response, moved, sink).await;
+            return answer.map(Arrived::At);
+        }
+        let to = target(&url, response.headers());
+        let to = to.map_err(|why| self.fail(FailureKind::Forbidden, &url, why))?;
+        if is_permanent(status) {
+            let from = moved.map_or_else(|| shown(&url), |it| it.from);
+            let to = shown(&to);
+            moved = Some(Moved { from, to });
+        }
+        // Once elsewhere, they do not come back: whoever redirects could be anybody.
+        if to.origin() != url.origin() {
+            if self.request.is_body_secret {
+                let why = "redirects a secret elsewhere";
+                return Err(self.fail(FailureKind::Forbidden, &url, why));
+            }
+            authorization = None;
+        }
+        Ok(Arrived::On(Hop {
+            url: to,
+            authorization,
+            moved,
+        }))
+    }
+
+    fn prepared(&self, url: &Url, authorization: Option<&HeaderValue>) -> reqwest::Request {
+        let request = self.request;
+        let mut next = reqwest::Request::new(request.method.clone(), url.clone());
+        let headers = next.headers_mut();
+        headers.extend(request.headers.iter().cloned());
+        headers.extend(authorization.map(|it| (AUTHORIZATION, it.clone())));
+        if !request.body.is_empty() {
+            *next.body_mut() = Some(request.body.clone().into());
+        }
+        next
     }
 
     async fn headers(&self, url: &Url, request: reqwest::Request) -> Result<Response, Failure> {
@@ -89,6 +134,8 @@ impl Exchange<'_> {
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
         let mut signs = Signs::read(&headers, self.client.now());
+        // Before the content, which may take a while: others ask meanwhile.
+        self.client.heed(&url, &signs);
         signs.moved = moved;
         let mut answer = Answer {
             status,
@@ -136,7 +183,7 @@ impl Exchange<'_> {
         Ok(answer)
     }
 
-    pub(super) fn timed_out(&self, url: &Url, after: Duration) -> Failure {
+    fn timed_out(&self, url: &Url, after: Duration) -> Failure {
         let why = format!("does not answer within {} s", after.as_secs());
         self.fail(FailureKind::TimedOut, url, &why)
     }

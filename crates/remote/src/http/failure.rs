@@ -21,6 +21,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The host answers, with a status that is not a good one.
     Status,
+    /// The host does not want to be asked yet, so nothing was sent.
+    Held,
     /// The host does not answer in time.
     TimedOut,
     /// The answer has more than is read.

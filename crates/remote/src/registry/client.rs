@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::conversation::Conversation;
 use super::tokens::Tokens;
 use super::{Description, Head, ImageRepository, RegistryError, RegistryLogin};
-use crate::http::{HttpClient, Signs};
+use crate::http::{HttpClient, Pace, Signs};
 
 /// Asks registries; cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,6 +23,15 @@ impl RegistryClient {
             http,
             insecure: Arc::new(insecure),
             tokens: Tokens::new(),
+        }
+    }
+
+    /// Returns the same client, with the same tokens, whose requests wait for their turn.
+    #[must_use]
+    pub fn paced(&self, pace: Arc<dyn Pace>) -> Self {
+        Self {
+            http: self.http.paced(pace),
+            ..self.clone()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 
-use crate::http::{Answer, Failure, Signs};
+use crate::http::{Answer, Failure, FailureKind, Signs};
 
 /// A question that a registry did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +53,11 @@ impl RegistryError {
 
 impl From<Failure> for RegistryError {
     fn from(failure: Failure) -> Self {
-        Self::of(RegistryErrorKind::Failed, failure)
+        let kind = match failure.kind {
+            FailureKind::Held => RegistryErrorKind::RateLimited,
+            _ => RegistryErrorKind::Failed,
+        };
+        Self::of(kind, failure)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Files of repositories that are read through a cached repository: over ssh, on this machine, or where the server cannot
 //! send single objects.
 
+use reqwest::Url;
+
 use super::{
     Known, MAX_FILE_BYTES, SourceAnswer, SourceClient, SourceError, SourceErrorKind,
     SourceReference, SourceRequest, is_known, known_blob,
 };
 use crate::git::{Credentials, Error, FetchedFile, FileState, HttpAccess, Reference, Remote};
-use crate::http::Signs;
+use crate::http::{Signs, host_of};
 
 /// The user beside a token; hosts look at the token alone.
 pub(super) const TOKEN_USER: &str = "x-access-token";
@@ -20,11 +22,13 @@ impl SourceClient {
     ) -> Result<(SourceAnswer, Signs), SourceError> {
         let remote = Remote::new(&request.url).map_err(|e| failed(&e))?;
         let reference = reference(&request.reference);
+        self.turn(&request.url).await?;
         let revision = self.git.resolve(&remote, &reference).await;
         let revision = revision.map_err(|e| failed(&e))?;
         if is_known(known, &revision.commit) {
             return Ok((SourceAnswer::Unchanged, Signs::default()));
         }
+        self.turn(&request.url).await?;
         self.fetch_file(&remote, request, known).await
     }
 
@@ -47,7 +51,15 @@ impl SourceClient {
                 password: secret.reveal().to_owned(),
             });
         }
+        self.turn(base).await?;
         self.fetch_file(&remote, request, known).await
+    }
+
+    /// Waits for the turn of a conversation of git's own: that counts as one request.
+    async fn turn(&self, url: &str) -> Result<(), SourceError> {
+        // What is no URL is a directory of this machine.
+        let host = Url::parse(url).map(|it| host_of(&it)).unwrap_or_default();
+        Ok(self.http.turn(&host).await?)
     }
 
     async fn fetch_file(

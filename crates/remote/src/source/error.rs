@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 
-use crate::http::{Answer, Failure, Signs};
+use crate::http::{Answer, Failure, FailureKind, Signs};
 
 /// A file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +64,16 @@ impl SourceError {
     pub(super) fn at(mut self, signs: Signs) -> Self {
         self.signs = Box::new(signs.then(*self.signs));
         self
+    }
+}
+
+impl From<Failure> for SourceError {
+    fn from(failure: Failure) -> Self {
+        let kind = match failure.kind {
+            FailureKind::Held => SourceErrorKind::RateLimited,
+            _ => SourceErrorKind::Failed,
+        };
+        Self::of(kind, failure)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     SourceReference, SourceRequest, answer, is_known,
 };
 use crate::git::smart::{blob_id, object_id};
-use crate::http::{Answer, Failure, FailureKind, Request, Signs};
+use crate::http::{Answer, FailureKind, Request, Signs};
 
 /// The most bytes of an answer that is a commit's id.
 const MAX_ID_BYTES: u64 = 256;
@@ -165,12 +165,6 @@ fn authorized(request: &SourceRequest, url: Url) -> Request {
     match &request.secret {
         Some(secret) => asked.bearer(secret),
         None => asked,
-    }
-}
-
-impl From<Failure> for SourceError {
-    fn from(failure: Failure) -> Self {
-        Self::of(SourceErrorKind::Failed, failure)
     }
 }
 

@@ -21,6 +21,7 @@ mod http_client;
 mod large_packs;
 mod local_read;
 mod measured_fetch;
+mod paces;
 mod polling;
 mod registry_double;
 mod registry_real;
