@@ -195,8 +195,8 @@ impl Agenda {
 
     /// Ends a round. Whoever was removed or replaced meanwhile is left alone.
     pub fn finish(&mut self, round: &Round, endings: &[(String, Ending)], now: Timestamp) {
-        // Those that were answered together stay together.
-        let mut together: Option<(SignedDuration, Timestamp)> = None;
+        // Those that were answered together stay together, and so do those that failed together, as often as each other.
+        let mut together: Vec<(Ending, u32, Timestamp)> = Vec::new();
         for (uid, ending) in endings {
             let jitter = self.jitter;
             let Some(member) = self.members.get_mut(uid) else {
@@ -211,13 +211,7 @@ impl Agenda {
             let schedule = &mut member.schedule;
             member.state = State::Waiting;
             match *ending {
-                Ending::Succeeded { interval } => {
-                    schedule.succeed(now, interval, jitter, uid);
-                    match together {
-                        Some((same, next)) if same == interval => schedule.next = next,
-                        _ => together = Some((interval, schedule.next)),
-                    }
-                }
+                Ending::Succeeded { interval } => schedule.succeed(now, interval, jitter, uid),
                 Ending::Failed {
                     failure,
                     not_before,
@@ -228,6 +222,12 @@ impl Agenda {
                 Ending::Again(at) => schedule.next = at,
                 Ending::Done if hinted => {}
                 Ending::Done => member.state = State::Resting,
+            }
+            let is_same =
+                |it: &&(Ending, u32, Timestamp)| (it.0, it.1) == (*ending, schedule.failures);
+            match together.iter().find(is_same) {
+                Some((_, _, next)) => schedule.next = *next,
+                None => together.push((*ending, schedule.failures, schedule.next)),
             }
             if hinted {
                 schedule.hint(now, jitter, uid);

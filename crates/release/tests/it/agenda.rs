@@ -117,6 +117,23 @@ fn failure_of_one_does_not_slow_the_others_down() {
 }
 
 #[test]
+fn trackers_of_one_file_that_fail_together_stay_together() {
+    let mut agenda = mk_agenda();
+    for index in 0..57 {
+        agenda.insert(&format!("u{index}"), mk_key("r"), Begin::AtOnce, now());
+    }
+    for failures in 1..=5 {
+        let due = agenda.next().expect("they wait");
+        let round = agenda.take(due).expect("they are due");
+        assert_eq!(round.members.len(), 57, "failure {failures}");
+        finish(&mut agenda, &round, FAILED, due);
+        let (least, most) = Failure::Passing.back_off(failures - 1);
+        let wait = agenda.next().expect("they wait").duration_since(due);
+        assert!(wait >= least && wait <= most, "{wait}");
+    }
+}
+
+#[test]
 fn p08_time_that_a_host_asks_for_is_waited() {
     let mut agenda = mk_agenda();
     agenda.insert("u0", mk_key("r"), Begin::AtOnce, now());

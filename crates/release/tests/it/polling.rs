@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use pathline_release::label::Label;
 use pathline_release::poll::{
-    Budget, Failure, FingerprintKey, Floors, HostKey, INTERVAL, ImageKey, Jitter, MIN_INTERVAL,
-    Quota, Schedule, SourceKey, may_pair, retry_after,
+    Budget, Failure, FingerprintKey, Floors, HostKey, INTERVAL, ImageKey, Jitter, Load,
+    MIN_INTERVAL, Question, Quota, Requests, Schedule, SourceKey, may_pair, retry_after,
 };
 use pathline_release::request::{Body, Hosts, SourceLocation};
 
@@ -223,4 +223,81 @@ fn budget_that_cannot_hold_the_interval_stretches_it_and_says_so() {
         in_flight: 4,
     };
     assert!(!raised.stretch(INTERVAL, 20_000).is_stretched);
+}
+
+fn mk_questions(repo: &str, label: &str) -> Vec<(Question, Requests)> {
+    let source = SourceKey {
+        source: mk_source(repo),
+        credentials: None,
+    };
+    let label = Label::parse(label).expect("a label");
+    let image = ImageKey::new("registry.example/shop/web", &label, None);
+    vec![
+        (Question::Source(source), mk_requests("github.com", 1)),
+        (Question::Image(image), mk_requests("registry.example", 1)),
+    ]
+}
+
+fn mk_requests(host: &str, count: u64) -> Requests {
+    Requests::from([(host.to_owned(), count)])
+}
+
+#[test]
+fn p12_load_counts_what_is_asked_together_once() {
+    let mut load = Load::default();
+    for index in 0..57 {
+        load.ask(&format!("u{index}"), mk_questions("o/r", "latest"));
+    }
+    let count = |load: &Load| {
+        (
+            load.requests("github.com"),
+            load.requests("registry.example"),
+        )
+    };
+    assert_eq!(
+        count(&load),
+        (1, 1),
+        "57 trackers of one file and one label"
+    );
+    load.ask("other", mk_questions("o/other", "latest"));
+    assert_eq!(count(&load), (2, 1), "another file, the same label");
+    load.ask("other", mk_questions("o/other", "1.x"));
+    assert_eq!(count(&load), (2, 2), "it follows another label");
+    let hosts: HashSet<&str> = load.hosts_of("other").collect();
+    assert_eq!(hosts, HashSet::from(["github.com", "registry.example"]));
+    for index in 0..57 {
+        assert_eq!(count(&load), (2, 2), "{index} of 57 are gone");
+        load.remove(&format!("u{index}"));
+    }
+    assert_eq!(count(&load), (1, 1));
+    load.remove("other");
+    load.remove("other");
+    assert_eq!(load, Load::default(), "nothing is left behind");
+}
+
+#[test]
+fn load_is_what_a_question_took_the_last_time() {
+    let mut load = Load::default();
+    let questions = mk_questions("o/r", "1.x");
+    let (image, _) = questions[1].clone();
+    load.ask("u0", questions.clone());
+    // A list of seven pages, the image, and a token.
+    let took = Requests::from([
+        ("registry.example".to_owned(), 8),
+        ("auth.example".to_owned(), 1),
+    ]);
+    load.learn(&image, took.clone());
+    assert_eq!(load.requests("registry.example"), 8);
+    assert_eq!(load.requests("auth.example"), 1);
+    assert!(load.hosts_of("u0").any(|it| it == "auth.example"));
+    load.ask("u1", questions.clone());
+    load.ask("u0", questions);
+    assert_eq!(load.requests("registry.example"), 8, "no estimate any more");
+    load.learn(&image, mk_requests("registry.example", 2));
+    assert_eq!(load.requests("registry.example"), 2);
+    assert_eq!(load.requests("auth.example"), 0);
+    load.remove("u0");
+    load.remove("u1");
+    load.learn(&image, took);
+    assert_eq!(load, Load::default(), "nobody asks it");
 }
