@@ -12,19 +12,23 @@ mod images;
 mod login;
 mod metrics;
 mod outcome;
+mod places;
 mod round;
 mod settings;
 mod shared;
 mod sources;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use pathline_ledger::{Error, Ledger, Topic};
-use pathline_release::poll::{Agenda, Begin, Ending, FingerprintKey, Jitter, Round};
+use pathline_release::poll::{Agenda, Begin, Ending, Jitter, Round};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +36,8 @@ use tokio_util::sync::CancellationToken;
 pub use self::board::{PollBoard, Polls};
 use self::followed::{Followed, FollowedTracker, Update};
 pub use self::metrics::TrackingMetrics;
-use self::round::Looker;
+use self::places::{Parked, Places};
+use self::round::{Circumstances, Looked, Looker};
 pub use self::settings::{GitHost, RegistryHost, TrackingSettings};
 use crate::runtime::clock::Clock;
 use crate::runtime::env::Env;
@@ -84,7 +89,9 @@ struct Tracker {
     jitter: Jitter,
     agenda: Agenda,
     followed: Followed,
-    fingerprints: FingerprintKey,
+    places: Arc<Places>,
+    /// The rounds that are due, and wait for a place at a host.
+    parked: Parked,
     changes: watch::Receiver<i64>,
     rounds: JoinSet<Ended>,
 }
@@ -99,19 +106,23 @@ impl Drop for Tracker {
 /// A round that has ended, and what became of each of its trackers.
 struct Ended {
     round: Round,
-    members: Vec<(String, Ending, Option<FollowedTracker>)>,
+    members: Vec<Looked>,
 }
 
 impl Tracker {
     fn new(ledger: Ledger, clock: Clock, tracking: Tracking, looker: Looker) -> Self {
-        let (seed, key) = random();
+        let (seed, _) = random();
         let changes = ledger.subscribe(Topic::Trackers);
         let jitter = Jitter::new(seed);
         Self {
             jitter,
             agenda: Agenda::new(jitter, tracking.settings.interval),
-            followed: Followed::default(),
-            fingerprints: FingerprintKey::new(key),
+            followed: Followed::new(
+                Arc::clone(&tracking.settings),
+                looker.fingerprints().clone(),
+            ),
+            places: Arc::clone(looker.places()),
+            parked: Parked::default(),
             looker: Arc::new(looker),
             rounds: JoinSet::new(),
             ledger,
@@ -137,6 +148,7 @@ impl Tracker {
                 () = stop.cancelled() => break,
                 Ok(()) = self.changes.changed() => self.catch_up().await,
                 Some(ended) = self.rounds.join_next() => self.end_round(ended).await,
+                () = self.places.freed() => {}
                 () = tokio::time::sleep(sleep) => {}
             }
         }
@@ -157,7 +169,7 @@ impl Tracker {
         }
         let now = self.clock.now();
         for tracker in self.followed.all() {
-            let key = tracker.source_key(&self.fingerprints);
+            let key = self.followed.source_key(tracker);
             let begin = match tracker.is_new() {
                 true => Begin::AtOnce,
                 false => Begin::Spread,
@@ -174,6 +186,7 @@ impl Tracker {
             // Nobody keeps what was missed: all trackers are read anew.
             Err(Error::Forgotten { .. } | Error::Ahead { .. }) => {
                 self.agenda = Agenda::new(self.jitter, self.tracking.settings.interval);
+                self.parked = Parked::default();
                 self.tracking.board.clear();
                 Box::pin(self.load()).await;
                 return;
@@ -209,7 +222,7 @@ impl Tracker {
 
     fn follow(&mut self, uid: &str, now: Timestamp) {
         if let Some(tracker) = self.followed.get(uid) {
-            let key = tracker.source_key(&self.fingerprints);
+            let key = self.followed.source_key(tracker);
             self.agenda.insert(uid, key, Begin::AtOnce, now);
         }
     }
@@ -217,27 +230,55 @@ impl Tracker {
     fn begin_rounds(&mut self) {
         let now = self.clock.now();
         while self.rounds.len() < MAX_ROUNDS
-            && let Some(round) = self.agenda.take(now)
+            && let Some(round) = self.next_round(now)
         {
-            let late = now.duration_since(round.due);
-            self.tracking.metrics.began(late);
-            let members: Vec<_> = round
-                .members
-                .iter()
-                .filter_map(|uid| self.followed.get(uid).cloned())
-                .collect();
-            let looker = Arc::clone(&self.looker);
-            let interval = self.interval_of(&members);
-            self.rounds.spawn(async move {
-                let looking = looker.poll(members, interval, round.is_hinted);
-                let members = match AssertUnwindSafe(looking).catch_unwind().await {
-                    Ok(members) => members,
-                    // A defect of Pathline, which the log tells; the trackers are looked at again later.
-                    Err(_) => round::broken_off(&round.members),
-                };
-                Ended { round, members }
-            });
+            self.begin(round, now);
         }
+    }
+
+    fn next_round(&mut self, now: Timestamp) -> Option<Round> {
+        let (places, settings) = (&self.places, &self.tracking.settings);
+        let is_full = |host: &str| places.is_full(host, settings.budget(host).in_flight);
+        let parked = self.parked.pop(is_full);
+        parked.or_else(|| self.agenda.take(now))
+    }
+
+    /// Begins a round, or parks it if one of its hosts has no place for it.
+    fn begin(&mut self, mut round: Round, now: Timestamp) {
+        // Whoever was replaced while it was parked is looked at in a round of its own.
+        let is_in = |it: &&FollowedTracker| self.followed.source_key(it) == round.key;
+        let members = round.members.iter().filter_map(|it| self.followed.get(it));
+        let members: Vec<FollowedTracker> = members.filter(is_in).cloned().collect();
+        let settings = &self.tracking.settings;
+        let registries = members.iter().flat_map(|it| it.registries(settings));
+        let mut first: BTreeSet<String> = registries.collect();
+        let source = settings.budgeted(&round.key.source.repository.host);
+        let is_full = |it: &&String| self.places.is_full(it, settings.budget(it).in_flight);
+        let full = first.iter().chain([&source]).find(is_full).cloned();
+        if let Some(host) = full {
+            self.parked.push(host, round);
+            return;
+        }
+        if first.is_empty() {
+            first.insert(source);
+        }
+        let place = self.places.take(first.into_iter().collect());
+        round.members = members.iter().map(|it| it.stored.uid.clone()).collect();
+        self.tracking.metrics.began(now.duration_since(round.due));
+        let circumstances = Circumstances {
+            interval: self.followed.interval(&round.members),
+            is_wanted: round.is_hinted,
+        };
+        let looker = Arc::clone(&self.looker);
+        self.rounds.spawn(async move {
+            let looking = looker.poll(members, circumstances, place);
+            let members = match AssertUnwindSafe(looking).catch_unwind().await {
+                Ok(members) => members,
+                // A defect of Pathline, which the log tells; the trackers are looked at again later.
+                Err(_) => round::broken_off(&round.members),
+            };
+            Ended { round, members }
+        });
     }
 
     async fn end_round(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
@@ -246,28 +287,21 @@ impl Tracker {
         };
         let now = self.clock.now();
         let mut endings = Vec::with_capacity(members.len());
-        for (uid, ending, after) in members {
-            match after {
+        for looked in members {
+            match looked.after {
                 Some(after) => self.followed.observe(after),
-                None => self.refresh(&uid).await,
+                None => self.refresh(&looked.uid).await,
             }
-            endings.push((uid, ending));
+            self.followed.learn(looked.requests);
+            if looked.ending == Ending::Done {
+                self.followed.rest(&looked.uid);
+            }
+            endings.push((looked.uid, looked.ending));
         }
         self.agenda.finish(&round, &endings, now);
         for (uid, _) in endings {
             self.show(&uid);
         }
-    }
-
-    /// Returns the time between two polls of trackers: the one that was asked for, or the shortest that the budgets of
-    /// their hosts hold.
-    fn interval_of(&self, members: &[FollowedTracker]) -> SignedDuration {
-        let settings = &self.tracking.settings;
-        let stretched = members
-            .iter()
-            .flat_map(FollowedTracker::hosts)
-            .map(|host| self.followed.stretch(settings, &host));
-        stretched.max().unwrap_or(settings.interval)
     }
 
     fn until_next(&self) -> Duration {
@@ -292,7 +326,7 @@ impl Tracker {
     fn show(&self, uid: &str) {
         if let (Some(schedule), Some(tracker)) = (self.agenda.schedule(uid), self.followed.get(uid))
         {
-            let interval = self.interval_of(std::slice::from_ref(tracker));
+            let interval = self.followed.interval([&tracker.stored.uid]);
             self.tracking.board.set(uid, schedule, interval, tracker);
         }
     }

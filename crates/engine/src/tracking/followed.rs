@@ -1,11 +1,14 @@
 //! The trackers that are followed, as the ledger has them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::trackers::{StoredTracker, TrackerChange, WhatHappened};
 use pathline_ledger::{Error, Ledger};
-use pathline_release::poll::{FingerprintKey, SourceKey};
+use pathline_release::label::Kind;
+use pathline_release::poll::{FingerprintKey, ImageKey, Load, Question, Requests, SourceKey};
+use pathline_release::request::Reference;
 use pathline_release::tracker::ImageQuery;
 use pathline_remote::Secret;
 
@@ -15,11 +18,12 @@ use super::settings::TrackingSettings;
 const PAGE_SIZE: u32 = 256;
 
 /// The trackers that are followed.
-#[derive(Default)]
 pub(super) struct Followed {
+    settings: Arc<TrackingSettings>,
+    fingerprints: FingerprintKey,
     trackers: HashMap<String, FollowedTracker>,
-    /// The number of polls in an interval, by host.
-    polls: HashMap<String, u64>,
+    /// The requests of all of them in an interval.
+    load: Load,
     /// The last change that was taken in.
     sequence: i64,
 }
@@ -54,6 +58,16 @@ pub(super) enum Update {
 
 /// Queries
 impl Followed {
+    pub(super) fn new(settings: Arc<TrackingSettings>, fingerprints: FingerprintKey) -> Self {
+        Self {
+            settings,
+            fingerprints,
+            trackers: HashMap::new(),
+            load: Load::default(),
+            sequence: 0,
+        }
+    }
+
     pub(super) fn all(&self) -> impl Iterator<Item = &FollowedTracker> {
         self.trackers.values()
     }
@@ -62,11 +76,32 @@ impl Followed {
         self.trackers.get(uid)
     }
 
-    /// Returns the time between two polls of a host: the one that was asked for, or what its budget holds.
-    pub(super) fn stretch(&self, settings: &TrackingSettings, host: &str) -> SignedDuration {
-        let polls = self.polls.get(host).copied().unwrap_or_default();
-        let budget = settings.budget(host);
-        budget.stretch(settings.interval, polls).interval
+    /// Returns the time between two polls of trackers: the one that was asked for, or the shortest that the budgets of
+    /// their hosts hold.
+    pub(super) fn interval<'a>(
+        &self,
+        uids: impl IntoIterator<Item = &'a String>,
+    ) -> SignedDuration {
+        let interval = self.settings.interval;
+        let stretched = uids
+            .into_iter()
+            .flat_map(|uid| self.load.hosts_of(uid))
+            .map(|host| {
+                let budget = self.settings.budget(host);
+                budget.stretch(interval, self.load.requests(host)).interval
+            });
+        stretched.max().unwrap_or(interval)
+    }
+
+    /// Returns the requests that a host is sent in an interval.
+    #[cfg(test)]
+    pub(super) fn requests(&self, host: &str) -> u64 {
+        self.load.requests(host)
+    }
+
+    /// Returns the question that a tracker asks a repository.
+    pub(super) fn source_key(&self, tracker: &FollowedTracker) -> SourceKey {
+        tracker.source_key(&self.fingerprints)
     }
 }
 
@@ -82,9 +117,10 @@ impl Followed {
             let tracker = FollowedTracker::read(ledger, stored).await?;
             trackers.insert(tracker.stored.uid.clone(), tracker);
         }
-        self.trackers = trackers;
+        self.trackers.clear();
+        self.load = Load::default();
+        trackers.into_values().for_each(|it| self.put(it));
         self.sequence = sequence;
-        self.count_polls();
         Ok(())
     }
 
@@ -108,12 +144,6 @@ impl Followed {
                 break;
             }
         }
-        if updates
-            .iter()
-            .any(|(_, it)| matches!(it, Update::Changed | Update::Gone))
-        {
-            self.count_polls();
-        }
         Ok(updates)
     }
 
@@ -126,7 +156,7 @@ impl Followed {
             WhatHappened::Hinted { .. } => return Ok(Some(Update::Hinted)),
             WhatHappened::Wanted { .. } => return Ok(Some(Update::Wanted)),
             WhatHappened::Deleted { .. } => {
-                self.trackers.remove(&change.uid);
+                self.remove(&change.uid);
                 return Ok(Some(Update::Gone));
             }
             // Most of these are our own, and known already.
@@ -134,7 +164,7 @@ impl Followed {
             WhatHappened::Created { .. } | WhatHappened::Replaced { .. } => {}
         }
         let Some(stored) = ledger.trackers().by_uid(&change.uid).await? else {
-            self.trackers.remove(&change.uid);
+            self.remove(&change.uid);
             return Ok(Some(Update::Gone));
         };
         let known = self.trackers.get(&change.uid);
@@ -150,7 +180,7 @@ impl Followed {
             // Another leader has looked; when, and how that went, it does not say.
             tracker.observed = known.observed;
         }
-        self.trackers.insert(change.uid.clone(), tracker);
+        self.put(tracker);
         Ok((!is_same_source).then_some(Update::Changed))
     }
 
@@ -163,30 +193,42 @@ impl Followed {
             let observed = known.observed;
             let mut tracker = FollowedTracker::read(ledger, stored).await?;
             tracker.observed = observed;
-            self.trackers.insert(uid.to_owned(), tracker);
+            self.put(tracker);
         }
         Ok(())
     }
 
     /// Takes in what a round has made of a tracker, unless it has been replaced meanwhile.
     pub(super) fn observe(&mut self, after: FollowedTracker) {
-        if let Some(known) = self.trackers.get_mut(&after.stored.uid)
+        if let Some(known) = self.trackers.get(&after.stored.uid)
             && known.stored.edition == after.stored.edition
         {
-            let has_other_hosts = known.hosts() != after.hosts();
-            *known = after;
-            if has_other_hosts {
-                self.count_polls();
-            }
+            self.put(after);
         }
     }
 
-    fn count_polls(&mut self) {
-        let mut polls: HashMap<String, u64> = HashMap::new();
-        for host in self.trackers.values().flat_map(FollowedTracker::hosts) {
-            *polls.entry(host).or_default() += 1;
+    /// Takes note of the requests that questions took when there was nothing new.
+    pub(super) fn learn(&mut self, requests: Vec<(Question, Requests)>) {
+        for (question, requests) in requests {
+            self.load.learn(&question, requests);
         }
-        self.polls = polls;
+    }
+
+    /// Takes note that a tracker asks nothing any more, until it is looked at again.
+    pub(super) fn rest(&mut self, uid: &str) {
+        self.load.remove(uid);
+    }
+
+    fn put(&mut self, tracker: FollowedTracker) {
+        let uid = tracker.stored.uid.clone();
+        let questions = tracker.questions(&self.settings, &self.fingerprints);
+        self.load.ask(&uid, questions);
+        self.trackers.insert(uid, tracker);
+    }
+
+    fn remove(&mut self, uid: &str) {
+        self.load.remove(uid);
+        self.trackers.remove(uid);
     }
 }
 
@@ -249,16 +291,62 @@ impl FollowedTracker {
         state.queries(state.source())
     }
 
-    /// Returns the hosts that a poll of it asks, each as often as it is asked.
-    pub(super) fn hosts(&self) -> Vec<String> {
-        let registries = self.queries().into_iter().map(|query| {
-            let registry = query.repository.split('/').next();
-            registry.unwrap_or_default().to_owned()
-        });
-        let mut hosts = vec![self.stored.source.repository.host.clone()];
-        hosts.extend(registries);
-        hosts
+    /// Returns the question that it asks a registry. Whoever brings no login of its own asks with the same one.
+    pub(super) fn image_key(&self, query: &ImageQuery, fingerprints: &FingerprintKey) -> ImageKey {
+        let own = self.own_login(query);
+        let credentials = own.and_then(|it| fingerprints.fingerprint(it.reveal()));
+        ImageKey::new(&query.repository, &query.label, credentials)
     }
+
+    /// Returns the login that its configuration brings for a question.
+    pub(super) fn own_login(&self, query: &ImageQuery) -> Option<&Secret> {
+        let state = &self.stored.state;
+        let released = state.last_release().map(|it| &it.configuration);
+        let pending = state.pending().map(|it| &it.configuration);
+        let mut configurations = [state.source(), pending, released].into_iter().flatten();
+        let own = configurations.find(|it| ImageQuery::of(it) == *query)?;
+        self.logins.get(&own.config_hash)
+    }
+
+    /// Returns the registries that a poll of it asks, by the names by which they have their budgets.
+    pub(super) fn registries(&self, settings: &TrackingSettings) -> Vec<String> {
+        let queries = self.queries();
+        let registries = queries.iter().map(|it| registry(it, settings));
+        registries.collect()
+    }
+
+    /// Returns all that a poll of it asks, with the requests that this is likely to take.
+    fn questions(
+        &self,
+        settings: &TrackingSettings,
+        fingerprints: &FingerprintKey,
+    ) -> Vec<(Question, Requests)> {
+        let of_registries = self.queries().into_iter().map(|query| {
+            // A list of one page, and the image that is chosen from it.
+            let count = if query.label.kind() == Kind::Follow {
+                2
+            } else {
+                1
+            };
+            let requests = Requests::from([(registry(&query, settings), count)]);
+            let key = self.image_key(&query, fingerprints);
+            (Question::Image(key), requests)
+        });
+        let source = &self.stored.source;
+        let requests = match source.reference {
+            // It never changes, so nobody is asked.
+            Reference::Commit(_) => Requests::new(),
+            _ => Requests::from([(settings.budgeted(&source.repository.host), 1)]),
+        };
+        let of_source = (Question::Source(self.source_key(fingerprints)), requests);
+        of_registries.chain([of_source]).collect()
+    }
+}
+
+/// Returns the registry that a question is for, by the name by which it has its budget.
+fn registry(query: &ImageQuery, settings: &TrackingSettings) -> String {
+    let registry = query.repository.split('/').next();
+    settings.budgeted(registry.unwrap_or_default())
 }
 
 /// Returns the hashes of the configurations that a tracker still needs.

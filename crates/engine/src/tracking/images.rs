@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use pathline_release::Image;
 use pathline_release::label::Kind;
-use pathline_release::poll::{FingerprintKey, HostKey, ImageKey};
+use pathline_release::poll::{FingerprintKey, HostKey, ImageKey, Requests};
 use pathline_release::tracker::{ImageAnswer, ImageQuery, RegistryProblem, RegistryRead};
 use pathline_remote::Secret;
 use pathline_remote::http::HttpClient;
@@ -16,15 +16,24 @@ use pathline_remote::registry::{
 
 use super::Tracking;
 use super::followed::FollowedTracker;
-use super::gate::{Gates, Held};
+use super::gate::{Gates, Visit};
 use super::login::Logins;
 use super::metrics::{PollOutcome, TrackingMetrics};
 use super::outcome::{Trouble, counted_registry, of_registry};
 use super::shared::Shared;
 use crate::runtime::clock::Clock;
 
-/// The answer to one question: the image, or that there is none.
-type Selected = Result<Option<Image>, Trouble<RegistryProblem>>;
+/// A registry's answer, or why there is none.
+type Answered<T> = Result<T, Trouble<RegistryProblem>>;
+
+/// The answer to one question.
+#[derive(Clone)]
+struct Selected {
+    /// The image, or that there is none.
+    image: Answered<Option<Image>>,
+    /// The requests that it took, if there was nothing new.
+    requests: Option<Requests>,
+}
 
 /// Asks registries.
 pub(super) struct Images {
@@ -56,6 +65,8 @@ struct Asked<'a> {
 pub(super) struct RegistryAnswers {
     pub(super) read: RegistryRead,
     pub(super) trouble: Option<Trouble<RegistryProblem>>,
+    /// The requests of questions whose answer was not new.
+    pub(super) requests: Vec<(ImageQuery, Requests)>,
 }
 
 impl Images {
@@ -89,9 +100,13 @@ impl Images {
         let mut answers = RegistryAnswers {
             read: RegistryRead::default(),
             trouble: None,
+            requests: Vec::new(),
         };
         for query in queries {
-            match self.ask_one(tracker, query, not_before).await {
+            let selected = self.ask_one(tracker, query, not_before).await;
+            let requests = selected.requests.map(|it| (query.clone(), it));
+            answers.requests.extend(requests);
+            match selected.image {
                 Ok(selected) => answers.read.answers.push(ImageAnswer {
                     query: query.clone(),
                     selected,
@@ -129,8 +144,12 @@ impl Images {
         self.shared.get(&key, not_before, select).await
     }
 
-    /// Reads what an image says it was made from; nothing if it does not say, or cannot be read.
-    pub(super) async fn describe(&self, tracker: &FollowedTracker, image: &Image) -> Description {
+    /// Reads what an image says it was made from, which may be nothing.
+    pub(super) async fn describe(
+        &self,
+        tracker: &FollowedTracker,
+        image: &Image,
+    ) -> Answered<Description> {
         let repository = repository_of(&image.repository);
         let query = tracker
             .queries()
@@ -141,22 +160,12 @@ impl Images {
             None => None,
         };
         let key = self.host_key(&repository.registry, login.as_ref());
-        let Ok(_permit) = self.gates.pass(&key).await else {
-            return Description::default();
-        };
-        let described = self
-            .client
-            .describe(&repository, &image.digest, login.as_ref());
+        let visit = self.gates.pass(key).await;
+        let client = self.client.paced(visit.clone());
+        let described = client.describe(&repository, &image.digest, login.as_ref());
         match described.await {
-            Ok((description, signs)) => {
-                self.gates.heed(&key, &signs);
-                description
-            }
-            Err(error) => {
-                self.gates.heed(&key, &error.signs);
-                tracing::warn!("an image does not say what it is made from: {error}");
-                Description::default()
-            }
+            Ok((description, _)) => Ok(description),
+            Err(error) => Err(trouble(&visit, &error)),
         }
     }
 
@@ -168,70 +177,60 @@ impl Images {
     async fn select(&self, asked: &Asked<'_>) -> Selected {
         let repository = repository_of(&asked.query.repository);
         let key = self.host_key(&repository.registry, asked.login.as_ref());
-        let _permit = self.gates.pass(&key).await.map_err(held)?;
+        let visit = self.gates.pass(key).await;
+        let image = self.choose(asked, &repository, &visit).await;
+        let is_known = matches!(&image, Ok(found) if found.as_ref() == asked.known);
+        self.metrics.asked(visit.host(), outcome(&image, is_known));
+        Selected {
+            image,
+            requests: is_known.then(|| visit.requests()),
+        }
+    }
+
+    /// Asks for the image that a label selects.
+    async fn choose(
+        &self,
+        asked: &Asked<'_>,
+        repository: &ImageRepository,
+        visit: &Arc<Visit>,
+    ) -> Answered<Option<Image>> {
+        let client = self.client.paced(visit.clone());
+        let login = asked.login.as_ref();
+        let failed = |error: RegistryError| trouble(visit, &error);
         let label = &asked.query.label;
         let tag = match label.kind() {
             Kind::Digest | Kind::Pinned | Kind::Fixed => Some(label.as_str().to_owned()),
             Kind::Follow => {
-                let listed = self.client.tags(&repository, asked.login.as_ref()).await;
-                let (tags, _, signs) = listed.map_err(|error| self.trouble(&key, &error))?;
-                self.gates.heed(&key, &signs);
+                let listed = client.tags(repository, login).await;
+                let (tags, _, _) = listed.map_err(failed)?;
                 let tags = tags.iter().map(String::as_str);
                 label.choose(tags, asked.released).map(str::to_owned)
             }
         };
         let Some(tag) = tag else {
-            self.metrics.asked(&key.host, PollOutcome::Missing);
             return Ok(None);
         };
         let known = asked.known.filter(|it| it.tag == tag);
         let digest = known.map(|it| it.digest.as_str());
-        let head = self
-            .client
-            .head(&repository, &tag, asked.login.as_ref(), digest);
-        let (head, signs) = head.await.map_err(|error| self.trouble(&key, &error))?;
-        self.gates.heed(&key, &signs);
-        let image = |digest: String| Image {
-            repository: asked.query.repository.clone(),
-            tag: tag.clone(),
-            digest,
-        };
+        let head = client.head(repository, &tag, login, digest).await;
+        let (head, _) = head.map_err(failed)?;
         match (head, known) {
-            (Head::Digest(digest), known) => {
-                let is_known = known.is_some_and(|it| it.digest == digest);
-                self.metrics.asked(&key.host, outcome(is_known));
-                Ok(Some(image(digest)))
-            }
-            (Head::Unchanged, Some(known)) => {
-                self.metrics.asked(&key.host, PollOutcome::Unchanged);
-                Ok(Some(known.clone()))
-            }
+            (Head::Digest(digest), _) => Ok(Some(Image {
+                repository: asked.query.repository.clone(),
+                tag,
+                digest,
+            })),
+            (Head::Unchanged, Some(known)) => Ok(Some(known.clone())),
             // The registry has just listed it: it is asked again, rather than to fall to the next one.
-            (Head::Missing, _) if label.kind() == Kind::Follow => {
-                self.metrics.asked(&key.host, PollOutcome::Failed);
-                Err(Trouble {
-                    problem: RegistryProblem::Failed,
-                    message: format!(
-                        "{} lists the tag `{tag}`, and does not have it",
-                        asked.query.repository
-                    ),
-                    not_before: None,
-                })
-            }
-            (Head::Missing | Head::Unchanged, _) => {
-                self.metrics.asked(&key.host, PollOutcome::Missing);
-                Ok(None)
-            }
-        }
-    }
-
-    fn trouble(&self, key: &HostKey, error: &RegistryError) -> Trouble<RegistryProblem> {
-        let problem = of_registry(error);
-        self.metrics.asked(&key.host, counted_registry(problem));
-        Trouble {
-            problem,
-            message: error.message.clone(),
-            not_before: self.gates.heed(key, &error.signs),
+            (Head::Missing, _) if label.kind() == Kind::Follow => Err(Trouble {
+                problem: RegistryProblem::Failed,
+                message: format!(
+                    "{} lists the tag `{tag}`, and does not have it",
+                    asked.query.repository
+                ),
+                not_before: None,
+            }),
+            (Head::Missing | Head::Unchanged, _) => Ok(None),
         }
     }
 
@@ -240,13 +239,7 @@ impl Images {
         tracker: &FollowedTracker,
         query: &ImageQuery,
     ) -> Option<RegistryLogin> {
-        let state = &tracker.stored.state;
-        let released = state.last_release().map(|it| &it.configuration);
-        let pending = state.pending().map(|it| &it.configuration);
-        let mut configurations = [state.source(), pending, released].into_iter().flatten();
-        let own = configurations
-            .find(|it| ImageQuery::of(it) == *query)
-            .and_then(|it| tracker.logins.get(&it.config_hash));
+        let own = tracker.own_login(query);
         self.logins
             .find(&repository_of(&query.repository), own)
             .await
@@ -288,17 +281,20 @@ fn repository_of(reference: &str) -> ImageRepository {
     }
 }
 
-fn outcome(is_known: bool) -> PollOutcome {
-    match is_known {
-        true => PollOutcome::Unchanged,
-        false => PollOutcome::Changed,
+fn trouble(visit: &Visit, error: &RegistryError) -> Trouble<RegistryProblem> {
+    Trouble {
+        problem: of_registry(error),
+        message: error.message.clone(),
+        not_before: visit.not_before(&error.signs),
     }
 }
 
-fn held(Held(until): Held) -> Trouble<RegistryProblem> {
-    Trouble {
-        problem: RegistryProblem::RateLimited,
-        message: format!("the registry does not want to be asked before {until}"),
-        not_before: Some(until),
+/// Returns the word of the metrics for an answer.
+fn outcome(image: &Answered<Option<Image>>, is_known: bool) -> PollOutcome {
+    match image {
+        Err(trouble) => counted_registry(trouble.problem),
+        Ok(None) => PollOutcome::Missing,
+        Ok(Some(_)) if is_known => PollOutcome::Unchanged,
+        Ok(Some(_)) => PollOutcome::Changed,
     }
 }

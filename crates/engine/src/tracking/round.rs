@@ -12,7 +12,7 @@ use pathline_ledger::trackers::{
     ApplyOutcome, CycleResult, FormedRelease, KnownSource, NewConfiguration,
 };
 use pathline_release::application::Application;
-use pathline_release::poll::{Ending, Failure, FingerprintKey, Jitter};
+use pathline_release::poll::{Ending, Failure, FingerprintKey, Jitter, Question, Requests};
 use pathline_release::queue::Flow;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{
@@ -21,12 +21,14 @@ use pathline_release::tracker::{
 use pathline_release::{label::Kind, tracker};
 use pathline_remote::git::Git;
 use pathline_remote::http::{self, HttpClient};
+use pathline_remote::registry::Description;
 use pathline_remote::source::{Known, SourceAnswer};
 
 use super::followed::FollowedTracker;
 use super::gate::Gates;
 use super::images::{Images, RegistryAnswers};
 use super::outcome::Trouble;
+use super::places::{Place, Places};
 use super::sources::{Source, Sources};
 use super::{Tracking, login, random};
 use crate::runtime::clock::Clock;
@@ -44,6 +46,17 @@ pub(super) struct Looker {
     tracking: Tracking,
     images: Images,
     sources: Sources,
+    places: Arc<Places>,
+    fingerprints: FingerprintKey,
+}
+
+/// The circumstances of a round.
+#[derive(Clone, Copy)]
+pub(super) struct Circumstances {
+    /// The time until the next one.
+    pub(super) interval: SignedDuration,
+    /// Whether somebody waits for it, so that no older answer will do.
+    pub(super) is_wanted: bool,
 }
 
 /// The answer of a repository about one application.
@@ -54,8 +67,16 @@ struct Reading {
     trouble: Option<Trouble<SourceProblem>>,
 }
 
-/// A tracker after a round: how that ended, and the tracker from then on, unless somebody else has changed it.
-pub(super) type Looked = (String, Ending, Option<FollowedTracker>);
+/// A tracker after a round.
+pub(super) struct Looked {
+    pub(super) uid: String,
+    /// The end of the round for it.
+    pub(super) ending: Ending,
+    /// The tracker from then on, unless somebody else has changed it.
+    pub(super) after: Option<FollowedTracker>,
+    /// The requests of questions whose answer was not new.
+    pub(super) requests: Vec<(Question, Requests)>,
+}
 
 impl Looker {
     pub(super) fn new(
@@ -81,18 +102,34 @@ impl Looker {
                 tracking,
                 fingerprints.clone(),
             ),
-            sources: Sources::new(http, git, gates, tracking, fingerprints),
+            sources: Sources::new(http, git, gates, tracking, fingerprints.clone()),
+            places: Arc::default(),
+            fingerprints,
         })
     }
 
-    /// Looks at trackers that read the same file with the same credentials. `is_wanted` says that somebody waits for it, so
-    /// that no older answer will do.
+    /// Returns the rounds at each host.
+    pub(super) fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
+    /// Returns the key by which credentials are known.
+    pub(super) fn fingerprints(&self) -> &FingerprintKey {
+        &self.fingerprints
+    }
+
+    /// Looks at trackers that read the same file with the same credentials. `place` is the round's at the hosts that are
+    /// asked first.
     pub(super) async fn poll(
         &self,
         members: Vec<FollowedTracker>,
-        interval: SignedDuration,
-        is_wanted: bool,
+        circumstances: Circumstances,
+        place: Place,
     ) -> Vec<Looked> {
+        let Circumstances {
+            interval,
+            is_wanted,
+        } = circumstances;
         if let Some(locked) = members.iter().find_map(|it| it.locked.clone()) {
             return refused(members, &locked);
         }
@@ -111,11 +148,14 @@ impl Looker {
             (queries, answers)
         });
         let answered = join_all(questions).await;
+        drop(place);
         let known = common(&members);
-        let (place, token) = (&first.stored.source, first.token.as_ref());
-        let source = self.sources.read(place, token, known.as_ref()).await;
+        let (file, token) = (&first.stored.source, first.token.as_ref());
+        let place = self.places.take(vec![self.source_host(first)]);
+        let source = self.sources.read(file, token, known.as_ref()).await;
+        drop(place);
         let concluding = members.iter().zip(answered).map(|(member, answered)| {
-            self.conclude(member, answered, source.clone(), (begun, interval))
+            self.conclude(member, answered, source.clone(), (begun, circumstances))
         });
         join_all(concluding).await
     }
@@ -126,8 +166,10 @@ impl Looker {
         member: &FollowedTracker,
         (mut queries, mut answers): (Vec<ImageQuery>, RegistryAnswers),
         mut source: Source,
-        (begun, interval): (Timestamp, SignedDuration),
+        (begun, circumstances): (Timestamp, Circumstances),
     ) -> Looked {
+        let interval = circumstances.interval;
+        let requests = self.requests(member, &answers, &source);
         let mut reading = Reading::of(member, &source);
         for _ in 0..MAX_TURNS {
             let Some(unasked) = unasked(member, &reading, &queries) else {
@@ -140,8 +182,8 @@ impl Looker {
                 .ask(&reader, std::slice::from_ref(&unasked), begun);
             answers.add(more.await);
             queries.push(unasked);
-            let (place, token) = (&member.stored.source, member.token.as_ref());
-            let again = self.sources.read(place, token, source.known.as_ref()).await;
+            let (file, token) = (&member.stored.source, member.token.as_ref());
+            let again = self.sources.read(file, token, source.known.as_ref()).await;
             // What is as it was is what was read a moment ago.
             if !matches!(again.answer, Ok(SourceAnswer::Unchanged)) {
                 source = again;
@@ -152,7 +194,32 @@ impl Looker {
             .signs
             .quota
             .map_or(interval, |it| it.slowed(interval));
-        self.apply(member, answers, reading, slowed).await
+        let mut looked = self.apply(member, answers, reading, slowed).await;
+        looked.requests = requests;
+        looked
+    }
+
+    /// Returns the requests of questions whose answer was not new.
+    fn requests(
+        &self,
+        member: &FollowedTracker,
+        answers: &RegistryAnswers,
+        source: &Source,
+    ) -> Vec<(Question, Requests)> {
+        let of_registries = answers.requests.iter().map(|(query, requests)| {
+            let key = member.image_key(query, &self.fingerprints);
+            (Question::Image(key), requests.clone())
+        });
+        let of_source = source.requests.clone().map(|requests| {
+            let key = member.source_key(&self.fingerprints);
+            (Question::Source(key), requests)
+        });
+        of_registries.chain(of_source).collect()
+    }
+
+    fn source_host(&self, tracker: &FollowedTracker) -> String {
+        let host = &tracker.stored.source.repository.host;
+        self.tracking.settings.budgeted(host)
     }
 
     async fn apply(
@@ -181,12 +248,17 @@ impl Looker {
         if !outcome.has_changed {
             // The commit may have moved; that is stored with the next change.
             after.know(&reading);
-            return (uid, ending, Some(after));
+            return Looked::new(uid, ending, Some(after));
         }
         let formed = match outcome.release {
             None => None,
             Some(release) => {
                 let described = self.images.describe(&after, &release.image).await;
+                let described = described.unwrap_or_else(|trouble| {
+                    let why = trouble.message;
+                    tracing::warn!("an image does not say what it is made from: {why}");
+                    Description::default()
+                });
                 Some(FormedRelease {
                     release,
                     image_revision: described.revision,
@@ -214,10 +286,10 @@ impl Looker {
                 after.know(&reading);
                 after.stored.state = state;
                 after.stored.observed = Some(now);
-                (uid, ending, Some(after))
+                Looked::new(uid, ending, Some(after))
             }
             // Whoever was first is asked for what there is now, and then it is looked at again.
-            Ok(ApplyOutcome::Discarded) => (uid, Ending::Again(now + AGAIN), None),
+            Ok(ApplyOutcome::Discarded) => Looked::new(uid, Ending::Again(now + AGAIN), None),
             Err(error) => {
                 tracing::warn!(
                     "what was seen of `{}` is not stored: {error}",
@@ -230,8 +302,19 @@ impl Looker {
                     failure: Failure::Passing,
                     not_before: None,
                 };
-                (uid, failed, Some(unchanged))
+                Looked::new(uid, failed, Some(unchanged))
             }
+        }
+    }
+}
+
+impl Looked {
+    fn new(uid: String, ending: Ending, after: Option<FollowedTracker>) -> Self {
+        Self {
+            uid,
+            ending,
+            after,
+            requests: Vec::new(),
         }
     }
 }
@@ -317,7 +400,7 @@ fn refused(members: Vec<FollowedTracker>, why: &str) -> Vec<Looked> {
     };
     let refuse = |mut member: FollowedTracker| {
         member.last_failure = Some(why.to_owned());
-        (member.stored.uid.clone(), refused, Some(member))
+        Looked::new(member.stored.uid.clone(), refused, Some(member))
     };
     members.into_iter().map(refuse).collect()
 }
@@ -330,7 +413,7 @@ pub(super) fn broken_off(members: &[String]) -> Vec<Looked> {
     };
     members
         .iter()
-        .map(|uid| (uid.clone(), failed, None))
+        .map(|uid| Looked::new(uid.clone(), failed, None))
         .collect()
 }
 

@@ -7,12 +7,15 @@ use pathline_clock::Clock;
 use pathline_release::poll::{Budget, INTERVAL};
 use pathline_release::request::{Host, Hosts, Scheme};
 use pathline_remote::http;
-use pathline_remote::registry::RegistryLogin;
+use pathline_remote::registry::{ImageRepository, RegistryLogin};
 use url::Url;
 
 /// The name of GitHub, and the address of its REST API.
 const GITHUB: &str = "github.com";
 const GITHUB_API: &str = "https://api.github.com";
+
+/// The name of Docker Hub.
+const HUB: &str = "docker.io";
 
 /// The requests that GitHub is sent: it asks for one at a time.
 const GITHUB_BUDGET: Budget = Budget {
@@ -105,6 +108,23 @@ impl TrackingSettings {
         self.hosts.iter().find(|it| it.host.name == name)
     }
 
+    /// Returns the name by which a host has its budget: an API of GitHub is part of that GitHub, and Docker Hub has many
+    /// names.
+    pub(super) fn budgeted(&self, host: &str) -> String {
+        let is_api = |it: &&GitHost| {
+            let api = it.github_api.as_ref();
+            api.is_some_and(|it| authority(it) == host)
+        };
+        if let Some(github) = self.hosts.iter().find(is_api) {
+            return github.host.name.clone();
+        }
+        if !is_hub(host) {
+            return host.to_owned();
+        }
+        let configured = self.registries.iter().find(|it| is_hub(&it.name));
+        configured.map_or(HUB, |it| &it.name).to_owned()
+    }
+
     /// Returns the budget of a host, of repositories or of images.
     pub(super) fn budget(&self, name: &str) -> Budget {
         let of_git = self.git_host(name).map(|it| it.budget);
@@ -115,4 +135,19 @@ impl TrackingSettings {
     pub(super) fn registry(&self, name: &str) -> Option<&RegistryHost> {
         self.registries.iter().find(|it| it.name == name)
     }
+}
+
+/// Returns the host of a URL, with its port unless that is the usual one.
+fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn is_hub(registry: &str) -> bool {
+    let repository = ImageRepository {
+        registry: registry.to_owned(),
+        repository: String::new(),
+    };
+    repository.is_on_hub()
 }

@@ -13,7 +13,17 @@ use crate::runtime::clock::Clock;
 /// The questions that are open, and the answers that are still new.
 pub(super) struct Shared<K, V> {
     clock: Clock,
-    asked: Mutex<HashMap<K, Question<V>>>,
+    asked: Mutex<Asked<K, V>>,
+}
+
+/// The fewest questions among which old ones are looked for.
+const MIN_SWEPT: usize = 64;
+
+struct Asked<K, V> {
+    questions: HashMap<K, Question<V>>,
+    /// The number of questions at which old ones are forgotten: twice as many as were left the last time, so that it
+    /// costs next to nothing for each.
+    sweep_at: usize,
 }
 
 /// A question, and its answer once there is one.
@@ -26,7 +36,10 @@ impl<K: Clone + Eq + Hash, V: Clone> Shared<K, V> {
     pub(super) fn new(clock: Clock) -> Self {
         Self {
             clock,
-            asked: Mutex::new(HashMap::new()),
+            asked: Mutex::new(Asked {
+                questions: HashMap::new(),
+                sweep_at: MIN_SWEPT,
+            }),
         }
     }
 
@@ -38,7 +51,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Shared<K, V> {
         ask: impl Future<Output = V>,
     ) -> V {
         let answer = {
-            let mut questions = self.asked.lock();
+            let questions = &mut self.asked.lock().questions;
             match questions.get(key).filter(|it| it.at >= not_before) {
                 Some(question) => Arc::clone(&question.answer),
                 None => {
@@ -56,9 +69,13 @@ impl<K: Clone + Eq + Hash, V: Clone> Shared<K, V> {
         answer.get_or_init(|| ask).await.clone()
     }
 
-    /// Forgets answers that were asked for before a time.
+    /// Forgets answers that were asked for before a time, now and then.
     pub(super) fn forget_before(&self, time: Timestamp) {
-        self.asked.lock().retain(|_, it| it.at >= time);
+        let mut asked = self.asked.lock();
+        if asked.questions.len() >= asked.sweep_at {
+            asked.questions.retain(|_, it| it.at >= time);
+            asked.sweep_at = MIN_SWEPT.max(2 * asked.questions.len());
+        }
     }
 }
 
@@ -100,8 +117,20 @@ mod tests {
         assert_eq!((first, second), (1, 2));
         let third = shared.get(&"a", Timestamp::UNIX_EPOCH, async { 3 }).await;
         assert_eq!(third, 2, "new enough");
-        shared.forget_before(later + SignedDuration::from_secs(1));
-        assert!(shared.asked.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn old_answers_are_forgotten_when_there_are_many() {
+        let clock = Clock::standing(Timestamp::UNIX_EPOCH);
+        let shared: Shared<i64, i64> = Shared::new(clock.clone());
+        for second in 0..1000 {
+            let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+            clock.set(now);
+            shared.forget_before(now - SignedDuration::from_secs(100));
+            shared.get(&second, now, async { second }).await;
+            let kept = shared.asked.lock().questions.len();
+            assert!(kept <= 204, "{kept} at {second}");
+        }
     }
 
     #[tokio::test]

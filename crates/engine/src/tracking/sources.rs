@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pathline_release::poll::{FingerprintKey, HostKey};
+use pathline_release::poll::{FingerprintKey, HostKey, Requests};
 use pathline_release::request::{Reference, Scheme, SourceLocation};
 use pathline_release::tracker::SourceProblem;
 use pathline_remote::Secret;
@@ -13,7 +13,7 @@ use pathline_remote::source::{
 };
 
 use super::Tracking;
-use super::gate::{Gates, Held};
+use super::gate::Gates;
 use super::metrics::{PollOutcome, TrackingMetrics};
 use super::outcome::{Trouble, counted_source, of_source};
 use super::settings::TrackingSettings;
@@ -34,6 +34,8 @@ pub(super) struct Source {
     /// The file as it is known from now on; nothing if it was not read.
     pub(super) known: Option<Known>,
     pub(super) signs: Signs,
+    /// The requests that it took, if there was nothing new.
+    pub(super) requests: Option<Requests>,
 }
 
 impl Sources {
@@ -69,34 +71,34 @@ impl Sources {
                 answer: Ok(SourceAnswer::Unchanged),
                 known: Some(known.clone()),
                 signs: Signs::default(),
+                requests: Some(Requests::new()),
             };
         }
         let key = HostKey {
             host: source.repository.host.clone(),
             credentials: token.and_then(|it| self.fingerprints.fingerprint(it.reveal())),
         };
-        let _permit = match self.gates.pass(&key).await {
-            Ok(permit) => permit,
-            Err(Held(until)) => return held(until),
-        };
+        let visit = self.gates.pass(key).await;
         let request = self.request(source, token);
-        match self.client.read(&request, known).await {
+        let client = self.client.paced(visit.clone());
+        match client.read(&request, known).await {
             Ok((answer, signs)) => {
-                self.gates.heed(&key, &signs);
                 let outcome = match &answer {
                     SourceAnswer::Unchanged => PollOutcome::Unchanged,
                     SourceAnswer::Moved { .. } | SourceAnswer::Read { .. } => PollOutcome::Changed,
                 };
-                self.metrics.asked(&key.host, outcome);
+                self.metrics.asked(visit.host(), outcome);
+                let is_unchanged = matches!(answer, SourceAnswer::Unchanged);
                 Source {
                     known: known_after(&answer, known),
                     answer: Ok(answer),
                     signs,
+                    requests: is_unchanged.then(|| visit.requests()),
                 }
             }
             Err(error) => {
                 let problem = of_source(&error);
-                self.metrics.asked(&key.host, counted_source(problem));
+                self.metrics.asked(visit.host(), counted_source(problem));
                 let known = match &error.kind {
                     SourceErrorKind::FileMissing { commit }
                     | SourceErrorKind::TooLarge { commit } => Some(Known {
@@ -112,9 +114,10 @@ impl Sources {
                     answer: Err(Trouble {
                         problem,
                         message: error.message.clone(),
-                        not_before: self.gates.heed(&key, &error.signs),
+                        not_before: visit.not_before(&error.signs),
                     }),
                     signs: *error.signs,
+                    requests: None,
                 }
             }
         }
@@ -156,17 +159,5 @@ fn nothing_known() -> Known {
     Known {
         commit: String::new(),
         blob: None,
-    }
-}
-
-fn held(until: jiff::Timestamp) -> Source {
-    Source {
-        answer: Err(Trouble {
-            problem: SourceProblem::RateLimited,
-            message: format!("the host does not want to be asked before {until}"),
-            not_before: Some(until),
-        }),
-        known: None,
-        signs: Signs::default(),
     }
 }

@@ -66,6 +66,8 @@ pub struct Behaviour {
     pub failing_page: Option<usize>,
     /// The status for those who ask for pages of a certain size.
     pub refuses_n: Option<u16>,
+    /// Says whether nobody gets an answer.
+    pub hangs: bool,
     /// The base of the URL to which blobs and manifests are redirected.
     pub redirects_to: Option<String>,
     /// The requests that are left, of 100.
@@ -190,6 +192,9 @@ pub fn digest(content: &[u8]) -> String {
 
 impl State {
     fn answer(&mut self, request: &Recorded) -> Reply {
+        if self.behaviour.hangs {
+            return Reply::never();
+        }
         let reply = match request.path.as_str() {
             "/token" => self.token(request),
             _ => self.refusal(request).unwrap_or_else(|| self.route(request)),
