@@ -39,6 +39,8 @@ pub(super) struct FollowedTracker {
     pub(super) observed: Option<Timestamp>,
     /// The last failure, in words.
     pub(super) last_failure: Option<String>,
+    /// The reason why the file is not valid, in words, as long as it is the same file.
+    pub(super) invalid: Option<String>,
     /// The reason why its secrets cannot be opened: then nobody is asked.
     pub(super) locked: Option<String>,
 }
@@ -239,6 +241,7 @@ impl FollowedTracker {
             logins: BTreeMap::new(),
             observed: stored.observed,
             last_failure: None,
+            invalid: None,
             locked: None,
             stored,
         };
@@ -273,7 +276,7 @@ impl FollowedTracker {
 
     /// Tells whether the file is known to be invalid, and nobody knows why: that was said before a restart.
     pub(super) fn has_unexplained_problem(&self) -> bool {
-        self.stored.state.has_invalid_source() && self.last_failure.is_none()
+        self.stored.state.has_invalid_source() && self.invalid.is_none()
     }
 
     /// Returns the question that it asks a repository.

@@ -158,3 +158,23 @@ async fn p08_registry_that_wants_to_be_left_alone_is_asked_again_when_it_said() 
     assert_eq!(world.asked().0, [HEAD]);
     assert_eq!(world.tracker().last_failure, None);
 }
+
+#[tokio::test]
+async fn file_that_is_not_valid_is_read_once_and_stays_explained() {
+    let mut world = World::new().await;
+    world.commit("not a version at all");
+    world.follow(&["shop.web"]).await;
+    world.look().await;
+    let told = world.tracker().last_failure.clone();
+    assert!(
+        told.as_ref()
+            .is_some_and(|it| it.contains("fathomable.yaml")),
+        "{told:?}"
+    );
+    world.asked();
+    for _ in 0..3 {
+        world.look().await;
+        assert_eq!(world.asked(), (Vec::new(), 1), "the commit alone");
+        assert_eq!(world.tracker().last_failure, told);
+    }
+}

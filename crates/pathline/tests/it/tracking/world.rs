@@ -264,13 +264,17 @@ impl World {
 
     /// Waits until a condition holds; returns its message.
     pub(super) fn until_condition(&self, id: &str, condition: &str) -> String {
-        let message = |status: &Value| {
-            let all = status["conditions"].as_array().expect("conditions");
-            let found = all.iter().find(|it| it["type"] == condition);
-            found.map(|it| it["message"].as_str().expect("a text").to_owned())
-        };
-        let tracker = self.until(id, condition, |status| message(status).is_some());
-        message(&tracker["status"]).expect("it was there")
+        let tracker = self.until(id, condition, |it| message(it, condition).is_some());
+        message(&tracker["status"], condition).expect("it was there")
+    }
+
+    /// Waits until a condition holds, and it is said why; returns its message.
+    pub(super) fn until_explained(&self, id: &str, condition: &str) -> String {
+        // The condition is stored first, and then shown with its reason.
+        let tracker = self.until(id, condition, |it| {
+            message(it, condition).is_some() && it["polls"]["lastFailure"].is_string()
+        });
+        message(&tracker["status"], condition).expect("it was there")
     }
 
     /// Looks at a tracker, and waits until that is over.
@@ -321,4 +325,11 @@ impl World {
         };
         releases.iter().map(line).collect()
     }
+}
+
+/// Returns the message of a condition, if it holds.
+fn message(status: &Value, condition: &str) -> Option<String> {
+    let all = status["conditions"].as_array().expect("conditions");
+    let found = all.iter().find(|it| it["type"] == condition);
+    found.map(|it| it["message"].as_str().expect("a text").to_owned())
 }
