@@ -69,7 +69,8 @@ impl FromStr for TrackerName {
         if !is_part(group) || !is_part(name) {
             return Err(InvalidName::Malformed);
         }
-        if group == "mandatory" || name == "group" {
+        // Names are compared without case, and so are words.
+        if group.eq_ignore_ascii_case("mandatory") || name.eq_ignore_ascii_case("group") {
             return Err(InvalidName::Reserved);
         }
         Ok(Self {

@@ -208,6 +208,8 @@ impl Tracker {
         let is_answered = self
             .clauses
             .holds(Clause::RegistryRead, registry_problem.is_none());
+        // What is not there is an answer, to that question: it keeps nothing back that another one selects.
+        let is_answered = is_answered || registry_problem == Some(RegistryProblem::NotFound);
         let is_asked = |query: &ImageQuery| asked.iter().any(|it| it.query == *query);
         let unasked = self.queries(None).into_iter().find(|it| !is_asked(it));
         outcome.unasked = unasked.filter(|_| registry_problem.is_none());
@@ -222,7 +224,7 @@ impl Tracker {
             }
         }
         self.forget_images();
-        let is_ready = is_answered && !is_read && self.candidate().is_some();
+        let is_ready = registry_problem.is_none() && !is_read && self.candidate().is_some();
         let mut conditions = self.standing_conditions();
         conditions.extend(registry_problem.map(Condition::from));
         conditions.extend(source_problem.map(Condition::from));
@@ -239,6 +241,21 @@ impl Tracker {
         self.generation += 1;
         self.source = None;
         self.source_problem = None;
+    }
+
+    /// Lets changes settle for a time from now on, before they are released.
+    pub fn settle_for(&mut self, settle: SignedDuration) {
+        self.settle = settle;
+    }
+
+    /// Takes a configuration that somebody brought along, until the repository has been read. Nothing is released of it
+    /// before that, since nobody has asked a registry.
+    pub fn bring_along(&mut self, configuration: Configuration, at: Timestamp) {
+        self.source = Some(configuration);
+        self.queue_source(at);
+        let conditions = self.standing_conditions();
+        self.set_conditions(&conditions, at);
+        self.version += 1;
     }
 
     /// Ends the tracking. What waits is dropped.

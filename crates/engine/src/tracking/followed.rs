@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::trackers::{StoredTracker, TrackerChange, WhatHappened};
 use pathline_ledger::{Error, Ledger};
+use pathline_release::Configuration;
 use pathline_release::label::Kind;
 use pathline_release::poll::{FingerprintKey, ImageKey, Load, Question, Requests, SourceKey};
 use pathline_release::request::Reference;
@@ -35,6 +36,8 @@ pub(super) struct FollowedTracker {
     pub(super) token: Option<Secret>,
     /// The logins for the registry that configurations bring, by the hash of each.
     pub(super) logins: BTreeMap<String, Secret>,
+    /// The configuration that was just read, until it is part of the state.
+    pub(super) read: Option<Configuration>,
     /// The time of the last poll.
     pub(super) observed: Option<Timestamp>,
     /// The last failure, in words.
@@ -239,6 +242,7 @@ impl FollowedTracker {
         let mut tracker = Self {
             token: None,
             logins: BTreeMap::new(),
+            read: None,
             observed: stored.observed,
             last_failure: None,
             invalid: None,
@@ -306,7 +310,8 @@ impl FollowedTracker {
         let state = &self.stored.state;
         let released = state.last_release().map(|it| &it.configuration);
         let pending = state.pending().map(|it| &it.configuration);
-        let mut configurations = [state.source(), pending, released].into_iter().flatten();
+        let known = [self.read.as_ref(), state.source(), pending, released];
+        let mut configurations = known.into_iter().flatten();
         let own = configurations.find(|it| ImageQuery::of(it) == *query)?;
         self.logins.get(&own.config_hash)
     }

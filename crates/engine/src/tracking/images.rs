@@ -229,6 +229,7 @@ impl Images {
                     asked.query.repository
                 ),
                 not_before: None,
+                is_held: false,
             }),
             (Head::Missing | Head::Unchanged, _) => Ok(None),
         }
@@ -286,6 +287,7 @@ fn trouble(visit: &Visit, error: &RegistryError) -> Trouble<RegistryProblem> {
         problem: of_registry(error),
         message: error.message.clone(),
         not_before: visit.not_before(&error.signs),
+        is_held: error.is_held(),
     }
 }
 

@@ -16,6 +16,15 @@ pub(super) struct Trouble<P> {
     pub(super) message: String,
     /// The time before which the host does not want to be asked.
     pub(super) not_before: Option<Timestamp>,
+    /// Whether the host was not asked at all, since it had said so before.
+    pub(super) is_held: bool,
+}
+
+impl<P> Trouble<P> {
+    /// Returns the time at which the host can be asked that was not: nothing has failed, so nothing is added to it.
+    fn held_until(&self) -> Option<Ending> {
+        self.not_before.filter(|_| self.is_held).map(Ending::Again)
+    }
 }
 
 /// Returns the problem behind an error of a registry.
@@ -63,6 +72,9 @@ pub(super) fn counted_source(problem: SourceProblem) -> PollOutcome {
 impl Trouble<RegistryProblem> {
     /// Returns how a round ends that met this.
     pub(super) fn ending(&self) -> Ending {
+        if let Some(held) = self.held_until() {
+            return held;
+        }
         let is_refused = matches!(
             self.problem,
             RegistryProblem::NotFound | RegistryProblem::AuthFailed
@@ -74,6 +86,9 @@ impl Trouble<RegistryProblem> {
 impl Trouble<SourceProblem> {
     /// Returns how a round ends that met this; a file that is not valid was read as it should be.
     pub(super) fn ending(&self) -> Option<Ending> {
+        if let Some(held) = self.held_until() {
+            return Some(held);
+        }
         let is_refused = match self.problem {
             SourceProblem::ConfigInvalid => return None,
             SourceProblem::RefMissing

@@ -233,6 +233,7 @@ impl Looker {
         let now = self.clock.now();
         let basis = member.stored.state.basis();
         let mut state = member.stored.state.clone();
+        state.settle_for(self.tracking.settings.settle);
         let outcome = state.observe(
             Cycle {
                 basis,
@@ -286,6 +287,7 @@ impl Looker {
                 }
                 after.know(&reading);
                 after.stored.state = state;
+                after.read = None;
                 after.stored.observed = Some(now);
                 Looked::new(uid, ending, Some(after))
             }
@@ -346,6 +348,7 @@ impl Reading {
                         problem,
                         message,
                         not_before: None,
+                        is_held: false,
                     });
                 }
             },
@@ -377,6 +380,9 @@ impl Reading {
             if let Some(login) = login::of_document(&secrets.merged_into(&document)) {
                 reader.logins.insert(hash, login);
             }
+        }
+        if let SourceRead::Read(configuration) = &self.read {
+            reader.read = Some(configuration.clone());
         }
         reader
     }

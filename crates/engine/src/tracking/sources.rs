@@ -115,6 +115,7 @@ impl Sources {
                         problem,
                         message: error.message.clone(),
                         not_before: visit.not_before(&error.signs),
+                        is_held: error.is_held(),
                     }),
                     signs: *error.signs,
                     requests: None,

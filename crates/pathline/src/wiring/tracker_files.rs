@@ -18,7 +18,6 @@ use pathline_release::TrackerName;
 use pathline_release::application::Application;
 use pathline_release::queue::Flow;
 use pathline_release::request::{Body, Hosts, NewTracker};
-use pathline_release::tracker::{Cycle, RegistryProblem, RegistryRead, SourceRead};
 use serde_json::{Map, Value};
 
 use crate::cli::settings::TrackerSettings;
@@ -110,16 +109,7 @@ async fn make(
 fn beginning_of(stored: &StoredTracker, application: &Application, at: Timestamp) -> CycleResult {
     let mut state = stored.state.clone();
     let basis = state.basis();
-    let cycle = Cycle {
-        basis,
-        // Nothing is released before the registry and the repository have answered.
-        registry: RegistryRead {
-            answers: Vec::new(),
-            problem: Some(RegistryProblem::Failed),
-        },
-        source: SourceRead::Read(application.configuration("", "")),
-    };
-    state.observe(cycle, at);
+    state.bring_along(application.configuration("", ""), at);
     CycleResult {
         uid: stored.uid.clone(),
         basis,

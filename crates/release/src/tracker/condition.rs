@@ -64,7 +64,7 @@ impl Condition {
                 "a host refuses the credentials; give the tracker another token, or the registry another login"
             }
             Self::AwaitingContainer => {
-                "the configuration waits for an image that its version selects; push one"
+                "the configuration waits for an image that its version selects; push one if there is none"
             }
             Self::ConfigInvalid => "the application file is not valid",
             Self::ConfigMissing => {

@@ -213,5 +213,9 @@ pub(super) fn explain(failed: reqwest::Error) -> String {
         told = format!("{told}: {found}");
         cause = found.source();
     }
+    // The words of the TLS library for an answer in plain text.
+    if told.contains("InvalidContentType") {
+        told += "; it does not speak TLS: a host without it is configured with `http`";
+    }
     told
 }

@@ -51,6 +51,13 @@ impl RegistryError {
     }
 }
 
+impl RegistryError {
+    /// Tells whether the registry was not asked, since it does not want to be.
+    pub fn is_held(&self) -> bool {
+        self.kind == RegistryErrorKind::RateLimited && self.status.is_none()
+    }
+}
+
 impl From<Failure> for RegistryError {
     fn from(failure: Failure) -> Self {
         let kind = match failure.kind {

@@ -118,6 +118,8 @@ pub(super) fn failed(error: &Error) -> SourceError {
         Error::Unreachable { .. } if told.contains("Permission denied (") => {
             SourceErrorKind::AuthFailed
         }
+        // The words of git for a commit that it does not have, or does not show.
+        _ if told.contains("not our ref") => SourceErrorKind::RefMissing,
         _ => SourceErrorKind::Failed,
     };
     SourceError::new(kind, told)

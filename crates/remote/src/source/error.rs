@@ -60,6 +60,11 @@ impl SourceError {
         }
     }
 
+    /// Tells whether the host was not asked, since it does not want to be.
+    pub fn is_held(&self) -> bool {
+        self.kind == SourceErrorKind::RateLimited && self.status.is_none()
+    }
+
     /// Adds the signs of an answer.
     pub(super) fn at(mut self, signs: Signs) -> Self {
         self.signs = Box::new(signs.then(*self.signs));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pathline_client::api::{Tracker, TrackerRequest};
+use pathline_client::api::{Tracker, TrackerRequest, TrackerStatus};
 use serde_json::json;
 
 use crate::cli::{AddTrackerArgs, ListTrackersArgs, NamedTrackerArgs, SetTrackerArgs, SourceArgs};
@@ -161,6 +161,17 @@ fn write_table(out: &mut dyn Write, trackers: &[Tracker]) -> io::Result<()> {
     Ok(())
 }
 
+/// Tells whether no registry has said which images there are.
+fn is_unanswered(status: &TrackerStatus) -> bool {
+    let is_trouble = |it: &str| matches!(it, "RegistryError" | "AuthFailed" | "RateLimited");
+    let mut conditions = status.conditions.iter();
+    conditions.any(|it| is_trouble(&it.of_type))
+        || status
+            .polls
+            .as_ref()
+            .is_some_and(|it| it.observed_at.is_none())
+}
+
 fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
     let status = &tracker.status;
     let reference = match (&tracker.branch, &tracker.tag, &tracker.commit) {
@@ -180,14 +191,19 @@ fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
         tracker.repo
     )?;
     if let Some(source) = &status.source {
-        let (commit, hash) = (short(&source.commit), short(&source.config_hash));
-        writeln!(out, "  configuration  {hash} of commit {commit}")?;
+        let hash = short(&source.config_hash);
+        let from = match source.commit.as_str() {
+            "" => "a file that was given at the start".to_owned(),
+            commit => format!("commit {}", short(commit)),
+        };
+        writeln!(out, "  configuration  {hash} of {from}")?;
     }
     if let Some(image) = &status.image {
         let sign = if image.kind == "digest" { '@' } else { ':' };
         let found = match (&image.tag, &image.digest) {
             (Some(tag), Some(digest)) if tag == digest => "which is there".to_owned(),
             (Some(tag), Some(digest)) => format!("{tag} is {digest}"),
+            _ if is_unanswered(status) => "not known yet".to_owned(),
             _ => "there is none".to_owned(),
         };
         let wanted = format!("{}{sign}{}, {found}", image.repository, image.label);
