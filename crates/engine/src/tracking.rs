@@ -6,6 +6,7 @@
 //! (a replacement, a deletion, another leader) makes it void.
 
 mod board;
+mod description;
 mod followed;
 mod gate;
 mod images;

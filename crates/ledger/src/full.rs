@@ -15,7 +15,7 @@ use crate::lineage::{Change, OwnerRef};
 use crate::location::Location;
 use crate::page::Page;
 use crate::releases::ReleaseFilter;
-use crate::trackers::{ApplyOutcome, CreateOutcome, CycleResult, FormedRelease, StoredTracker};
+use crate::trackers::{ApplyOutcome, CreateOutcome, CycleResult, StoredTracker};
 
 async fn record(ledger: &Ledger, number: usize) -> Result<(), Error> {
     let owner = OwnerRef {
@@ -136,11 +136,7 @@ async fn release(ledger: &Ledger, number: usize) -> Result<ApplyOutcome, Error> 
         state,
         known_source: None,
         configuration: Some((&application).into()),
-        release: outcome.release.map(|release| FormedRelease {
-            release,
-            image_revision: None,
-            image_source: None,
-        }),
+        release: outcome.release,
         flow: Flow::new(vec![Environment::new("dev", 0)]).unwrap(),
         at: Timestamp::UNIX_EPOCH,
     };

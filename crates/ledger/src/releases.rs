@@ -2,6 +2,7 @@
 
 mod change;
 mod configuration;
+mod describe;
 mod environments;
 mod list;
 pub(crate) mod queues;
@@ -14,6 +15,7 @@ use pathline_release::TrackerName;
 
 pub(crate) use self::change::What;
 pub use self::change::{Formed, ReleaseChange};
+pub use self::describe::{ImageDescription, Undescribed};
 pub use self::environments::{EnvironmentStatus, EnvironmentStatuses};
 pub use self::stored::{ReleaseFilter, StoredConfiguration, StoredRelease};
 

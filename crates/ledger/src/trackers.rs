@@ -17,9 +17,7 @@ use pathline_release::request::{NewTracker, Replacement};
 
 pub use self::change::{TrackerChange, WhatHappened};
 pub use self::outcome::{ApplyOutcome, CreateOutcome, DeleteOutcome, ReplaceOutcome};
-pub use self::stored::{
-    CycleResult, Edition, FormedRelease, KnownSource, NewConfiguration, StoredTracker,
-};
+pub use self::stored::{CycleResult, Edition, KnownSource, NewConfiguration, StoredTracker};
 
 use self::write::{ApplyCycle, CreateTracker, CreateTrackers, DeleteTracker, ReplaceTracker};
 use crate::error::Error;

@@ -13,6 +13,7 @@ use pathline_release::request::Reference;
 use pathline_release::tracker::ImageQuery;
 use pathline_remote::Secret;
 
+use super::description::Retry;
 use super::settings::TrackingSettings;
 
 /// The changes that are read at once.
@@ -46,6 +47,8 @@ pub(super) struct FollowedTracker {
     pub(super) invalid: Option<String>,
     /// The reason why its secrets cannot be opened: then nobody is asked.
     pub(super) locked: Option<String>,
+    /// The next try to read what the images of its releases say of themselves.
+    pub(super) description: Retry,
 }
 
 /// A change of a tracker that others made.
@@ -247,6 +250,7 @@ impl FollowedTracker {
             last_failure: None,
             invalid: None,
             locked: None,
+            description: Retry::default(),
             stored,
         };
         match tracker.open_secrets(ledger).await {

@@ -8,22 +8,20 @@ use std::sync::Arc;
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::Ledger;
-use pathline_ledger::trackers::{
-    ApplyOutcome, CycleResult, FormedRelease, KnownSource, NewConfiguration,
-};
+use pathline_ledger::trackers::{ApplyOutcome, CycleResult, KnownSource, NewConfiguration};
 use pathline_release::application::Application;
 use pathline_release::poll::{Ending, Failure, FingerprintKey, Jitter, Question, Requests};
 use pathline_release::queue::Flow;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{
-    Condition, Cycle, ImageQuery, Outcome, RegistryProblem, SourceProblem, SourceRead,
+    Condition, Cycle, ImageQuery, Outcome, Phase, RegistryProblem, SourceProblem, SourceRead,
 };
 use pathline_release::{label::Kind, tracker};
 use pathline_remote::git::Git;
 use pathline_remote::http::{self, HttpClient};
-use pathline_remote::registry::Description;
 use pathline_remote::source::{Known, SourceAnswer};
 
+use super::description::{Retry, describe};
 use super::followed::FollowedTracker;
 use super::gate::Gates;
 use super::images::{Images, RegistryAnswers};
@@ -196,6 +194,7 @@ impl Looker {
             .map_or(interval, |it| it.slowed(interval));
         let mut looked = self.apply(member, answers, reading, slowed).await;
         looked.requests = requests;
+        self.describe(&mut looked, circumstances.is_wanted).await;
         looked
     }
 
@@ -215,6 +214,27 @@ impl Looker {
             (Question::Source(key), requests)
         });
         of_registries.chain(of_source).collect()
+    }
+
+    /// Reads what the images of releases say that nobody has described yet, if it is time for that.
+    async fn describe(&self, looked: &mut Looked, is_wanted: bool) {
+        let now = self.clock.now();
+        let Some(after) = looked.after.as_mut() else {
+            return;
+        };
+        if !after.stored.is_undescribed {
+            return;
+        }
+        if is_wanted || after.description.is_due(now) {
+            describe(&self.ledger, &self.images, after, now).await;
+        }
+        // What keeps a tracker from its work is told first.
+        if after.stored.state.phase() != Phase::Degraded && after.last_failure.is_none() {
+            after.last_failure.clone_from(&after.description.why);
+        }
+        if after.stored.is_undescribed && looked.ending == Ending::Done {
+            looked.ending = after.description.ending(now);
+        }
     }
 
     fn source_host(&self, tracker: &FollowedTracker) -> String {
@@ -252,30 +272,14 @@ impl Looker {
             after.know(&reading);
             return Looked::new(uid, ending, Some(after));
         }
-        let formed = match outcome.release {
-            None => None,
-            Some(release) => {
-                let described = self.images.describe(&after, &release.image).await;
-                let described = described.unwrap_or_else(|trouble| {
-                    let why = trouble.message;
-                    tracing::warn!("an image does not say what it is made from: {why}");
-                    Description::default()
-                });
-                Some(FormedRelease {
-                    release,
-                    image_revision: described.revision,
-                    image_source: described.source,
-                })
-            }
-        };
-        let number = formed.as_ref().map(|it| it.release.number);
+        let number = outcome.release.as_ref().map(|it| it.number);
         let result = CycleResult {
             uid: uid.clone(),
             basis,
             state: state.clone(),
             known_source: reading.known.as_ref().map(stored_known),
             configuration: reading.application.as_ref().map(NewConfiguration::from),
-            release: formed,
+            release: outcome.release,
             flow: Flow::usual(),
             at: now,
         };
@@ -283,6 +287,9 @@ impl Looker {
             Ok(ApplyOutcome::Applied { .. }) => {
                 if let Some(number) = number {
                     self.tracking.metrics.released();
+                    after.stored.is_undescribed = true;
+                    // Another image may be told by another registry.
+                    after.description = Retry::default();
                     tracing::info!("formed release {number} of `{}`", member.stored.name);
                 }
                 after.know(&reading);

@@ -1,5 +1,6 @@
 //! Rounds against doubles of hosts, with a clock that stands.
 
+mod describing;
 mod requests;
 mod waiting;
 

@@ -16,6 +16,7 @@ macro_rules! migrator {
             migration!($database, 4, "permissions", "0004_permissions"),
             migration!($database, 5, "cluster", "0005_cluster"),
             migration!($database, 6, "trackers", "0006_trackers"),
+            migration!($database, 7, "descriptions", "0007_descriptions"),
         ])
     };
 }

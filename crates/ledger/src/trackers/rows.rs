@@ -12,7 +12,8 @@ use crate::rows::{from_json, from_word, some_time, time, unreadable};
 
 /// The columns of [`TrackerRow`].
 pub(super) const TRACKER: &str = "uid, name, source, token is not null as has_token, token_version, generation, \
-     version, state, known_source, created, created_by, updated, updated_by, observed";
+     version, state, known_source, exists (select 1 from release \
+     where release.tracker_uid = tracker.uid and not release.is_described) as is_undescribed, created, created_by, updated, updated_by, observed";
 
 from_row! {
     /// A tracker.
@@ -26,6 +27,7 @@ from_row! {
         version: i64,
         state: String,
         known_source: Option<String>,
+        is_undescribed: bool,
         created: i64,
         created_by: String,
         updated: i64,
@@ -60,6 +62,7 @@ impl TrackerRow {
             edition,
             state,
             known_source: known.transpose()?,
+            is_undescribed: self.is_undescribed,
             created: time(location, self.created)?,
             created_by: self.created_by,
             updated: time(location, self.updated)?,

@@ -28,6 +28,8 @@ pub struct StoredTracker {
     pub state: Tracker,
     /// The file as it was read last; nothing before that, and after the tracker was pointed elsewhere.
     pub known_source: Option<KnownSource>,
+    /// Whether nobody has read yet what the image of one of its releases says of itself.
+    pub is_undescribed: bool,
     /// The time at which it was made.
     pub created: Timestamp,
     /// The one who made it.
@@ -76,8 +78,8 @@ pub struct CycleResult {
     pub known_source: Option<KnownSource>,
     /// The configuration, if it was read now.
     pub configuration: Option<NewConfiguration>,
-    /// The release that was formed.
-    pub release: Option<FormedRelease>,
+    /// The release that was formed; see [`crate::releases::Releases::describe`] for what its image says of itself.
+    pub release: Option<Release>,
     /// The environments that a release goes through.
     pub flow: Flow,
     /// The time of the observation.
@@ -93,17 +95,6 @@ pub struct NewConfiguration {
     pub document: Value,
     /// The secrets.
     pub secrets: Secrets,
-}
-
-/// A release that was formed, and what its image says of itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FormedRelease {
-    /// The release.
-    pub release: Release,
-    /// The commit that the image was built from (`org.opencontainers.image.revision`).
-    pub image_revision: Option<String>,
-    /// The repository that the image was built from (`org.opencontainers.image.source`).
-    pub image_source: Option<String>,
 }
 
 impl CycleResult {

@@ -4,6 +4,7 @@ mod applying;
 mod configurations;
 mod crash;
 mod deleting;
+mod describing;
 mod finding;
 mod forgetting;
 mod leaders;
@@ -14,10 +15,10 @@ mod telling;
 mod trackers;
 
 use jiff::{SignedDuration, Timestamp};
-use pathline_ledger::releases::StoredRelease;
+use pathline_ledger::releases::{ImageDescription, StoredRelease};
 use pathline_ledger::trackers::{
-    ApplyOutcome, CreateOutcome, CycleResult, FormedRelease, KnownSource, NewConfiguration,
-    ReplaceOutcome, StoredTracker,
+    ApplyOutcome, CreateOutcome, CycleResult, KnownSource, NewConfiguration, ReplaceOutcome,
+    StoredTracker,
 };
 use pathline_ledger::{Ledger, SealKey};
 use pathline_release::application::Application;
@@ -174,14 +175,7 @@ impl Seen {
                 validator: None,
             }),
             configuration: Some(NewConfiguration::from(&application)),
-            release: outcome.release.map(|release| FormedRelease {
-                release,
-                image_revision: self.revision.clone(),
-                image_source: self
-                    .revision
-                    .as_ref()
-                    .map(|_| "https://git.example".to_owned()),
-            }),
+            release: outcome.release,
             flow: mk_flow(),
             at: self.time,
         }
@@ -194,11 +188,31 @@ impl Seen {
         name: &str,
     ) -> anyhow::Result<Option<StoredRelease>> {
         let tracker = stored(ledger, name).await?;
-        match ledger.trackers().apply(self.result(&tracker)).await? {
-            ApplyOutcome::Applied { release } => Ok(release.map(|it| *it)),
+        let release = match ledger.trackers().apply(self.result(&tracker)).await? {
+            ApplyOutcome::Applied { release } => release.map(|it| *it),
             ApplyOutcome::Discarded => anyhow::bail!("{self:?} was discarded"),
+        };
+        match (release, &self.revision) {
+            (Some(formed), Some(revision)) => describe(ledger, &formed, revision).await.map(Some),
+            (release, _) => Ok(release),
         }
     }
+}
+
+/// Describes the image of a release, and reads the release again.
+async fn describe(
+    ledger: &Ledger,
+    formed: &StoredRelease,
+    revision: &str,
+) -> anyhow::Result<StoredRelease> {
+    let description = ImageDescription {
+        revision: Some(revision.to_owned()),
+        source: Some("https://git.example".to_owned()),
+    };
+    let (uid, number) = (&formed.tracker_uid, formed.release.number);
+    ledger.releases().describe(uid, number, description).await?;
+    let described = ledger.releases().get(&formed.id).await?;
+    described.ok_or_else(|| anyhow::anyhow!("{} is not there", formed.id))
 }
 
 pub(crate) async fn stored(ledger: &Ledger, name: &str) -> anyhow::Result<StoredTracker> {

@@ -3,10 +3,8 @@
 use axum::body::Body;
 use axum::http::{Method, Request, header};
 use jiff::{SignedDuration, Timestamp};
-use pathline_ledger::releases::StoredRelease;
-use pathline_ledger::trackers::{
-    ApplyOutcome, CycleResult, FormedRelease, NewConfiguration, StoredTracker,
-};
+use pathline_ledger::releases::{ImageDescription, StoredRelease};
+use pathline_ledger::trackers::{ApplyOutcome, CycleResult, NewConfiguration, StoredTracker};
 use pathline_ledger::{Permissions, Topic};
 use pathline_release::application::Application;
 use pathline_release::queue::Flow;
@@ -95,7 +93,19 @@ impl Tracked {
     /// Applies what a cycle sees; returns the release that it forms.
     pub(crate) async fn see(&self, name: &str, seen: &Seen) -> Option<StoredRelease> {
         let result = seen.result(&self.stored(name).await);
-        self.apply(result).await
+        let formed = self.apply(result).await?;
+        let Some(revision) = &seen.revision else {
+            return Some(formed);
+        };
+        let description = ImageDescription {
+            revision: Some(revision.clone()),
+            source: None,
+        };
+        let releases = self.world.ledger.releases();
+        let (uid, number) = (&formed.tracker_uid, formed.release.number);
+        let described = releases.describe(uid, number, description).await;
+        described.expect("it is there");
+        releases.get(&formed.id).await.expect("it is there")
     }
 
     pub(crate) async fn apply(&self, result: CycleResult) -> Option<StoredRelease> {
@@ -246,14 +256,7 @@ impl Seen {
             },
             source: SourceRead::Read(configuration),
         };
-        let formed = state
-            .observe(cycle, at)
-            .release
-            .map(|release| FormedRelease {
-                release,
-                image_revision: self.revision.clone(),
-                image_source: None,
-            });
+        let formed = state.observe(cycle, at).release;
         CycleResult {
             uid: tracker.uid.clone(),
             basis,

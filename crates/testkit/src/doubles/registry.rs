@@ -68,6 +68,8 @@ pub struct Behaviour {
     pub refuses_n: Option<u16>,
     /// Says whether nobody gets an answer.
     pub hangs: bool,
+    /// Says whether configurations of images cannot be had.
+    pub breaks_blobs: bool,
     /// The base of the URL to which blobs and manifests are redirected.
     pub redirects_to: Option<String>,
     /// The requests that are left, of 100.
@@ -271,6 +273,9 @@ impl State {
         }
         if let Some(reference) = rest.strip_prefix("/manifests/") {
             return self.manifest(name, reference, request);
+        }
+        if self.behaviour.breaks_blobs {
+            return problem(500, "UNKNOWN");
         }
         let found = rest.strip_prefix("/blobs/");
         match found.and_then(|it| self.contents.get(it)) {

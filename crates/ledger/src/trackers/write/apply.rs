@@ -69,7 +69,7 @@ impl Write for ApplyCycle {
         if self.configuration.is_some() {
             PreparedConfiguration::forget_unused(transaction, &stored.uid, &result.state).await?;
         }
-        let number = result.release.as_ref().map(|it| it.release.number);
+        let number = result.release.as_ref().map(|it| it.number);
         let what = WhatHappened::Observed { release: number };
         record(transaction, (&stored.uid, &stored.name), result.at, what).await?;
         Ok(ApplyOutcome::Applied { release })

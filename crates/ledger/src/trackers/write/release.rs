@@ -1,9 +1,10 @@
 //! The write of a release, and of its first entries.
 
 use jiff::Timestamp;
+use pathline_release::Release;
 use pathline_release::queue::Flow;
 
-use super::super::stored::{FormedRelease, StoredTracker};
+use super::super::stored::StoredTracker;
 use super::json;
 use crate::database::sql;
 use crate::error::Error;
@@ -12,15 +13,14 @@ use crate::rows::unreadable;
 use crate::topic::Topic;
 use crate::writer::Transaction;
 
-/// Stores a release of a tracker, and queues it in the first environment.
+/// Stores a release of a tracker, and queues it in the first environment. Its image is described later.
 pub(super) async fn store(
     transaction: &mut Transaction<'_>,
     tracker: &StoredTracker,
-    formed: &FormedRelease,
+    release: &Release,
     (flow, at): (&Flow, Timestamp),
 ) -> Result<StoredRelease, Error> {
     let location = transaction.location().clone();
-    let release = &formed.release;
     let id = release.id(&tracker.uid);
     let session = transaction.session();
     let of_tracker = (&tracker.name, tracker.uid.as_str());
@@ -28,8 +28,8 @@ pub(super) async fn store(
     let number = |number| queues::number(&location, number);
     let insert = sql(
         "insert into release (id, tracker_uid, number, config_hash, config_commit, \
-         image_repository, image_tag, image_digest, image_revision, image_source, cause, previous, \
-         time, body) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         image_repository, image_tag, image_digest, is_described, cause, previous, time, body) \
+         values ($1, $2, $3, $4, $5, $6, $7, $8, false, $9, $10, $11, $12)",
     )
     .bind(&id)
     .bind(&tracker.uid)
@@ -39,8 +39,6 @@ pub(super) async fn store(
     .bind(&release.image.repository)
     .bind(&release.image.tag)
     .bind(&release.image.digest)
-    .bind(formed.image_revision.as_deref())
-    .bind(formed.image_source.as_deref())
     .bind(release.cause.as_str())
     .bind(release.previous.map(number).transpose()?)
     .bind(release.at)

@@ -338,6 +338,7 @@ fn seed_scenario_2_container_that_is_updated_goes_to_the_queue_of_dev() {
     let release = story.world.until_released(&story.id, 2);
     assert_eq!(release["cause"], "container_updated");
     assert_eq!(release["image"]["digest"], digest);
+    let release = story.world.until_described(&release);
     assert_eq!(release["image"]["revision"], "2");
     assert_eq!(story.queued_in_dev(), 2);
     assert_eq!(story.greeting(&release), "the same");

@@ -262,6 +262,22 @@ impl World {
         self.releases(id).pop().expect("there is one")
     }
 
+    /// Waits until it is read what the image of a release was made from, which it says; returns the release.
+    pub(super) fn until_described(&self, release: &Value) -> Value {
+        let id = release["id"].as_str().expect("an id");
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            let answer = self.rest(&format!("GET /releases/{id}"), None);
+            assert_eq!(answer.status, 200, "{answer:?}");
+            let release = answer.json();
+            if release["image"]["revision"].is_string() {
+                return release;
+            }
+            assert!(Instant::now() < end, "never described: {release:#}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Waits until a condition holds; returns its message.
     pub(super) fn until_condition(&self, id: &str, condition: &str) -> String {
         let tracker = self.until(id, condition, |it| message(it, condition).is_some());

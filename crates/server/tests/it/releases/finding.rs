@@ -168,7 +168,7 @@ async fn digits_that_two_releases_begin_with_are_refused() {
     tracked.make(json!({})).await;
     let stored = tracked.stored("a.b").await;
     let first = Seen::new("one", "sha256:0").result(&stored);
-    let release = first.release.clone().unwrap().release;
+    let release = first.release.clone().unwrap();
     let id_of = |number: u64, digest: usize| {
         let mut release = release.clone();
         release.number = number;

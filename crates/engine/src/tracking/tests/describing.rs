@@ -1,0 +1,104 @@
+//! Descriptions of images, which releases do not wait for.
+
+use pathline_ledger::releases::StoredRelease;
+
+use super::*;
+
+const REVISION: &str = "org.opencontainers.image.revision";
+const SOURCE: &str = "org.opencontainers.image.source";
+
+/// Returns a world in which an image is there whose configuration cannot be had.
+async fn broken(labels: &[(&str, &str)]) -> World {
+    let mut world = World::with(Behaviour {
+        breaks_blobs: true,
+        ..Behaviour::default()
+    })
+    .await;
+    world.registry.push("shop/web", "latest", labels);
+    world.commit("latest");
+    world.follow(&["shop.web"]).await;
+    world
+}
+
+async fn release(world: &World) -> StoredRelease {
+    let uid = &world.tracker().stored.uid;
+    let found = world.ledger.releases().numbered(uid, 1).await.unwrap();
+    found.expect("it is formed")
+}
+
+/// Returns the number of configurations of images that were asked for.
+fn blobs(world: &World) -> usize {
+    let (registry, _) = world.asked();
+    registry.iter().filter(|it| it.contains("/blobs/")).count()
+}
+
+#[tokio::test]
+async fn release_is_formed_at_once_and_described_when_that_works_also_after_a_restart() {
+    let mut world = broken(&[(REVISION, "c0ffee"), (SOURCE, "https://git.example/shop")]).await;
+    let endings = world.look().await;
+    assert!(
+        matches!(endings[..], [Ending::Succeeded { .. }]),
+        "{endings:?}"
+    );
+    let formed = release(&world).await;
+    assert_eq!(
+        (&formed.image_revision, &formed.image_source),
+        (&None, &None)
+    );
+    let told = world.tracker().last_failure.clone().unwrap_or_default();
+    assert!(
+        told.contains("500") && told.contains(&world.registry.host()),
+        "{told}"
+    );
+
+    world.restart().await;
+    world.registry.change(|it| it.breaks_blobs = false);
+    world.look().await;
+    let described = release(&world).await;
+    assert_eq!(described.image_revision.as_deref(), Some("c0ffee"));
+    assert_eq!(
+        described.image_source.as_deref(),
+        Some("https://git.example/shop")
+    );
+    let expected = StoredRelease {
+        image_revision: described.image_revision.clone(),
+        image_source: described.image_source.clone(),
+        ..formed
+    };
+    assert_eq!(described, expected, "all else is as it was formed");
+    assert_eq!(world.tracker().last_failure, None);
+    world.asked();
+    world.look().await;
+    assert_eq!(world.count(), 2, "it is not asked again");
+}
+
+#[tokio::test]
+async fn description_that_fails_is_tried_less_and_less_often() {
+    let mut world = broken(&[]).await;
+    world.look_so(false).await;
+    assert_eq!(blobs(&world), 1);
+    let mut tries = 0;
+    for _ in 0..360 {
+        world.pass(SignedDuration::from_secs(9));
+        world.look_so(false).await;
+        tries += blobs(&world);
+    }
+    assert!((6..=10).contains(&tries), "{tries} in an hour");
+    world.look_so(true).await;
+    assert_eq!(blobs(&world), 1, "whoever wants it gets it tried");
+}
+
+#[tokio::test]
+async fn image_that_says_nothing_is_asked_once() {
+    let mut world = broken(&[]).await;
+    world.registry.change(|it| it.breaks_blobs = false);
+    world.look().await;
+    assert_eq!(blobs(&world), 1);
+    assert!(!world.tracker().stored.is_undescribed);
+    world.restart().await;
+    for _ in 0..3 {
+        world.look().await;
+        assert_eq!(world.count(), 2);
+    }
+    assert_eq!(release(&world).await.image_revision, None);
+}
