@@ -43,6 +43,11 @@ impl Retry {
                 failure,
                 not_before,
             } => (failure, not_before),
+            // The registry was not asked.
+            Ending::Again(at) => {
+                self.not_before = Some(at);
+                return;
+            }
             _ => (Failure::Passing, None),
         };
         let (_, wait) = failure.back_off(self.failures);
@@ -106,6 +111,7 @@ fn broken(error: &pathline_ledger::Error) -> Trouble<RegistryProblem> {
         problem: RegistryProblem::Failed,
         message: error.to_string(),
         not_before: None,
+        is_held: false,
     }
 }
 

@@ -155,10 +155,8 @@ impl Images {
             .queries()
             .into_iter()
             .find(|it| it.repository == image.repository);
-        let login = match &query {
-            Some(query) => self.login_for(tracker, query).await,
-            None => None,
-        };
+        let own = query.and_then(|it| tracker.own_login(&it));
+        let login = self.logins.find(&repository, own).await;
         let key = self.host_key(&repository.registry, login.as_ref());
         let visit = self.gates.pass(key).await;
         let client = self.client.paced(visit.clone());

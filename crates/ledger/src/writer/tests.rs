@@ -78,7 +78,7 @@ impl Write for Played {
 }
 
 struct Stage {
-    /// Where the ledger is, if that is a file.
+    /// The directory of the ledger, if that is a file.
     #[expect(dead_code, reason = "it is removed at the end")]
     directory: Option<TempDir>,
     ledger: Ledger,

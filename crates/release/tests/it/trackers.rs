@@ -218,3 +218,55 @@ fn ids_of_releases_differ_with_every_part() {
     other.image.digest = String::new();
     assert_ne!(other.id("uid"), id, "parts have their lengths");
 }
+
+#[test]
+fn image_repository_that_is_not_there_yet_keeps_no_other_image_back() {
+    let mut tracker = mk_tracker();
+    let released = mk_configuration("C1", "stable");
+    let mut pending = mk_configuration("C2", "~1.0.0");
+    pending.repository = "registry.example/elsewhere".to_owned();
+    let image = |digest| Some(mk_image("stable", digest));
+    let source = SourceRead::Read(released.clone());
+    let cycle = mk_cycle(&tracker, &[(&released, image("D1"))], source);
+    tracker.observe(cycle, second(1));
+    let source = SourceRead::Read(pending);
+    let mut cycle = mk_cycle(&tracker, &[(&released, image("D2"))], source);
+    cycle.registry.problem = Some(RegistryProblem::NotFound);
+    let release = tracker.observe(cycle, second(2)).release;
+    let release = release.expect("the released configuration, with its new image");
+    assert_eq!(release.configuration, released);
+    assert_eq!(release.image.digest, "D2");
+    assert!(tracker.pending().is_some(), "the other one still waits");
+}
+
+#[test]
+fn time_to_settle_may_change_while_a_tracker_lives() {
+    let mut tracker = mk_tracker();
+    tracker.settle_for(SignedDuration::from_secs(20));
+    let configuration = mk_configuration("C1", "latest");
+    let image = || Some(mk_image("latest", "D1"));
+    let source = SourceRead::Read(configuration.clone());
+    let cycle = mk_cycle(&tracker, &[(&configuration, image())], source.clone());
+    let outcome = tracker.observe(cycle, second(1));
+    assert_eq!(
+        (outcome.release, outcome.read_again_at),
+        (None, Some(second(21)))
+    );
+    tracker.settle_for(SignedDuration::ZERO);
+    let cycle = mk_cycle(&tracker, &[(&configuration, image())], source);
+    assert!(tracker.observe(cycle, second(2)).release.is_some());
+}
+
+#[test]
+fn configuration_that_was_brought_along_waits_and_blames_nobody() {
+    let mut tracker = mk_tracker();
+    tracker.bring_along(mk_configuration("C1", "latest"), second(1));
+    let conditions: Vec<_> = tracker.conditions().map(|(it, _)| it).collect();
+    assert_eq!(conditions, [Condition::AwaitingContainer]);
+    assert_eq!(
+        tracker.basis().version,
+        1,
+        "answers from before do not count"
+    );
+    assert!(tracker.last_release().is_none());
+}

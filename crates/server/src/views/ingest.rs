@@ -60,7 +60,7 @@ pub(crate) struct Message<'a> {
     pub(crate) delivery: Option<&'a str>,
 }
 
-/// What becomes of a message.
+/// The outcome of a message.
 enum Taken {
     /// So many trackers are looked at.
     For(usize),

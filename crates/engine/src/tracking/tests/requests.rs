@@ -143,7 +143,8 @@ async fn p08_registry_that_wants_to_be_left_alone_is_asked_again_when_it_said() 
     assert!(not_before >= until);
     assert_eq!(world.asked().0, [HEAD]);
     for _ in 0..10 {
-        world.look().await;
+        let ending = world.look().await;
+        assert_eq!(ending, [Ending::Again(not_before)], "nothing has failed");
         assert_eq!(
             world.asked(),
             (Vec::new(), 1),

@@ -24,7 +24,7 @@ const SUITE: &str = "trackers with two leaders";
 const APPLICATIONS: usize = 15;
 /// Far longer than a Lease lasts.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// What a controller says when it has lost its Lease.
+/// The words of a controller that has lost its Lease.
 const LOST: &str = "leads no longer";
 
 /// The way in which the Lease of a frozen leader ends.
