@@ -6,6 +6,7 @@
 
 mod advance;
 mod entry;
+mod environment;
 mod flow;
 mod promotion;
 
@@ -15,7 +16,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::entry::{Entry, EntryState, Transition};
-pub use self::flow::{Environment, Flow, InvalidFlow, READY_TIMEOUT};
+pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIMEOUT};
+pub use self::flow::{Flow, InvalidFlow};
 pub use self::promotion::NotPromoted;
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;

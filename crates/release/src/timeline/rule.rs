@@ -38,6 +38,13 @@ pub struct InvalidRule {
     pub problem: String,
 }
 
+/// The rule without fields: each minute.
+impl Default for Rule {
+    fn default() -> Self {
+        Self::from_fields(&Map::new()).expect("no field is wrong where there is none")
+    }
+}
+
 impl Rule {
     /// Reads a rule: an object whose fields are a number, a range such as `"5-6"`, or a list of them.
     ///
@@ -48,6 +55,10 @@ impl Rule {
             field: "releaseFrequency".to_owned(),
             problem: format!("an object with {FIELDS} is expected"),
         })?;
+        Self::from_fields(fields)
+    }
+
+    fn from_fields(fields: &Map<String, Value>) -> Result<Self, InvalidRule> {
         if let Some(unknown) = fields.keys().find(|name| !is_field(name)) {
             return Err(InvalidRule {
                 field: unknown.clone(),
