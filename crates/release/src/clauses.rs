@@ -54,6 +54,14 @@ pub enum Clause {
     PromoteNewest,
     /// An environment that is omitted is passed over.
     Omit,
+    /// Nothing of a tracker is taken where the tracker is held.
+    Hold,
+    /// Nothing is taken where the environment is held as a whole.
+    Halt,
+    /// Nothing is taken where the environment is frozen.
+    Freeze,
+    /// An environment of manual promotion takes what was promoted, and nothing else.
+    Manual,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

@@ -9,6 +9,7 @@ mod entry;
 mod environment;
 mod flow;
 mod promotion;
+mod stop;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ pub use self::entry::{Entry, EntryState, Transition};
 pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIMEOUT};
 pub use self::flow::{Flow, InvalidFlow};
 pub use self::promotion::NotPromoted;
+pub use self::stop::{Hold, Holds, Stop};
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;
 use crate::release::Release;
@@ -33,6 +35,8 @@ pub struct Queues {
     releases: BTreeMap<u64, QueuedRelease>,
     /// By environment, and then by release.
     entries: BTreeMap<String, BTreeMap<u64, Entry>>,
+    #[serde(default)]
+    holds: Holds,
     is_deleted: bool,
     #[serde(skip)]
     clauses: Clauses,
@@ -71,21 +75,25 @@ impl Queues {
             tracker,
             releases: BTreeMap::new(),
             entries: BTreeMap::new(),
+            holds: Holds::default(),
             is_deleted: false,
             clauses: Clauses::default(),
         }
     }
 
-    /// Returns the queues of a tracker as they were stored: releases, each with its entries by environment.
+    /// Returns the queues of a tracker as they were stored: releases, each with its entries by environment, and all
+    /// holds of the tracker.
     ///
-    /// Needed are those that are not settled everywhere, the newest one that is deployed in each environment, and the
+    /// Needed are those releases that are not settled everywhere, the newest one that is deployed in each environment, and the
     /// newest one of all; with these they go on as if they had all.
     pub fn restored(
         tracker: TrackerName,
         releases: impl IntoIterator<Item = (Release, BTreeMap<String, Entry>)>,
+        holds: Holds,
         is_deleted: bool,
     ) -> Self {
         let mut queues = Self {
+            holds,
             is_deleted,
             ..Self::new(tracker)
         };
@@ -141,6 +149,16 @@ impl Queues {
             .filter(|newer| *newer > release)
     }
 
+    /// Tells whether an environment takes a release only when somebody has promoted it.
+    fn needs_promotion(&self, environment: &Environment, release: u64) -> bool {
+        let vetos = self.releases.get(&release).map(|it| &it.vetos);
+        let is_vetoed = vetos.is_some_and(|it| !it.auto_deploy);
+        let is_manual = environment.promotion == Promotion::Manual;
+        is_vetoed && !self.clauses.is_dropped(Clause::Veto)
+            || is_manual && !self.clauses.is_dropped(Clause::Manual)
+            || self.is_above(environment, release)
+    }
+
     /// Tells whether a release is above the level that an environment accepts by itself.
     fn is_above(&self, environment: &Environment, release: u64) -> bool {
         let deployed = self.newest(&environment.name, EntryState::Deployed);
@@ -173,13 +191,21 @@ impl Queues {
         transitions
     }
 
-    /// Lets environments take what is queued there, all at the same instant.
-    pub fn tick(&mut self, flow: &Flow, environments: &[&str], at: Timestamp) -> Vec<Transition> {
+    /// Lets environments take what is queued there, all at the same instant; `halts` are the holds of environments as
+    /// a whole.
+    pub fn tick(
+        &mut self,
+        (flow, halts): (&Flow, &Holds),
+        environments: &[&str],
+        at: Timestamp,
+    ) -> Vec<Transition> {
         let mut transitions = Vec::new();
         // The last ones first: nothing that one of them takes can reach another one at the same instant.
         let ticking = flow.environments().iter().rev();
         for environment in ticking.filter(|it| environments.contains(&it.name.as_str())) {
-            self.tick_one(environment, at, &mut transitions);
+            if self.stop(environment, halts, at).is_none() {
+                self.tick_one(environment, at, &mut transitions);
+            }
         }
         transitions
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pathline_release::TrackerName;
-use pathline_release::queue::{Entry, Queues, Transition};
+use pathline_release::queue::{Entry, Holds, Queues, Transition};
 
 use super::rows::{RELEASE, ReleaseRow, with_entries};
 use crate::database::{Session, sql, sql_of_parts};
@@ -28,7 +28,12 @@ pub(crate) async fn restore(
     let rows: Vec<ReleaseRow> = session.all(asked.bind(uid)).await?;
     let releases = with_entries(session, location, rows).await?;
     let releases = releases.into_iter().map(|it| (it.release, it.entries));
-    Ok(Queues::restored(name.clone(), releases, false))
+    Ok(Queues::restored(
+        name.clone(),
+        releases,
+        Holds::default(),
+        false,
+    ))
 }
 
 /// Stores the entries that have changed.

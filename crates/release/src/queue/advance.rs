@@ -34,14 +34,13 @@ impl Queues {
         let vetos = self.releases.get(&release).map(|it| it.vetos.clone());
         let vetos = vetos.unwrap_or_default();
         let is_omitted = environment.omits(&self.tracker, &vetos);
-        let is_vetoed = !vetos.auto_deploy && !self.clauses.is_dropped(Clause::Veto);
         let newer = self.newer_than(name, release);
         let newer = newer.filter(|_| !self.clauses.is_dropped(Clause::Overtaken));
         if is_omitted && !self.clauses.is_dropped(Clause::Omit) {
             self.set(name, release, EntryState::Skipped, at, transitions);
         } else if let Some(newer) = newer {
             self.supersede(name, release, newer, at, transitions);
-        } else if is_vetoed || self.is_above(environment, release) {
+        } else if self.needs_promotion(environment, release) {
             self.set(name, release, EntryState::Held, at, transitions);
         } else {
             self.queue(name, release, at, transitions);
@@ -85,8 +84,8 @@ impl Queues {
         if entry.since > at {
             return;
         }
-        // Asked again: what is deployed may be another than when the release was queued.
-        let state = match self.is_above(environment, release) && !entry.is_promoted {
+        // Asked again: the environment, and what is deployed there, may be another than when the release was queued.
+        let state = match self.needs_promotion(environment, release) && !entry.is_promoted {
             true => EntryState::Held,
             false => EntryState::Deploying,
         };

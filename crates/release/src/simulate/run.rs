@@ -10,7 +10,7 @@ use super::case::Case;
 use super::step::{Registry, Source, Step};
 use super::{Answer, InvalidCase};
 use crate::label::{Kind, Label};
-use crate::queue::{EntryState, Flow, Queues, Report};
+use crate::queue::{EntryState, Flow, Holds, Queues, Report};
 use crate::release::{Configuration, Image, Release};
 use crate::tracker::{
     Cycle, ImageAnswer, ImageQuery, RegistryProblem, RegistryRead, SourceProblem, SourceRead,
@@ -59,7 +59,8 @@ impl Run {
                     self.check(environment)?;
                 }
                 let environments: Vec<_> = environments.iter().map(String::as_str).collect();
-                self.queues.tick(&self.flow, &environments, self.now);
+                let flow = (&self.flow, &Holds::default());
+                self.queues.tick(flow, &environments, self.now);
             }
             Step::Ready(environment) => self.report(&environment, Report::Ready)?,
             Step::Failed(environment) => {

@@ -14,6 +14,8 @@ mod requests;
 mod restoring;
 mod secrets;
 mod state_machine;
+mod stops;
+mod stored;
 mod support;
 mod timelines;
 mod trackers;

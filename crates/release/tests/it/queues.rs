@@ -6,60 +6,19 @@ use pathline_release::queue::{
     EntryState, Environment, Flow, InvalidFlow, NotPromoted, Queues, READY_TIMEOUT, Report,
 };
 
-use crate::support::{mk_release, second};
-
-fn mk_flow(environments: &[(&str, u32)]) -> Flow {
-    let environments = environments.iter();
-    let environments = environments.map(|(name, position)| Environment::new(name, *position));
-    Flow::new(environments.collect()).expect("names differ")
-}
-
-fn mk_queues() -> Queues {
-    Queues::new("a.b".parse().expect("a name"))
-}
-
-/// Returns all entries, as the simulation writes them.
-fn listed(queues: &Queues, flow: &Flow) -> String {
-    let environments = flow.environments().iter();
-    let entries = environments.flat_map(|environment| {
-        let entries = queues.entries(&environment.name);
-        entries.map(|(release, entry)| format!("{}.{release}={}", environment.name, entry.state))
-    });
-    entries.collect::<Vec<_>>().join(" ")
-}
-
-/// Deploys what is queued in environments, one after the other.
-fn deploy(queues: &mut Queues, flow: &Flow, environments: &[&str]) {
-    for environment in environments {
-        queues.tick(flow, &[environment], second(60));
-        let release = queues
-            .newest(environment, EntryState::Deploying)
-            .expect("it is deploying");
-        let attempt = queues
-            .entry(environment, release)
-            .expect("it is there")
-            .attempt;
-        queues.report(
-            flow,
-            (environment, release),
-            attempt,
-            Report::Ready,
-            second(60),
-        );
-    }
-}
+use crate::support::{deploy, listed, mk_flow, mk_queues, mk_release, second, tick};
 
 #[test]
 fn release_goes_on_when_all_environments_of_a_position_have_it() {
     let flow = mk_flow(&[("dev", 0), ("ha-east", 1), ("ha-west", 1), ("prod", 5)]);
     let mut queues = mk_queues();
     queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
-    deploy(&mut queues, &flow, &["dev", "ha-east"]);
+    deploy(&mut queues, &flow, &["dev", "ha-east"], second(60));
     assert_eq!(
         listed(&queues, &flow),
         "dev.1=deployed ha-east.1=deployed ha-west.1=queued"
     );
-    deploy(&mut queues, &flow, &["ha-west"]);
+    deploy(&mut queues, &flow, &["ha-west"], second(60));
     assert!(listed(&queues, &flow).ends_with("ha-west.1=deployed prod.1=queued"));
 }
 
@@ -71,20 +30,20 @@ fn release_above_the_level_of_an_environment_is_held_until_it_is_promoted() {
     let mut queues = mk_queues();
     for (number, tag) in [(1, "1.0.0"), (2, "1.0.1"), (3, "1.1.0")] {
         queues.enter(&flow, &mk_release(number, tag), second(1));
-        deploy(&mut queues, &flow, &["dev"]);
+        deploy(&mut queues, &flow, &["dev"], second(60));
         if number < 3 {
-            deploy(&mut queues, &flow, &["prod"]);
+            deploy(&mut queues, &flow, &["prod"], second(60));
         }
     }
     assert!(listed(&queues, &flow).ends_with("prod.1=deployed prod.2=deployed prod.3=held"));
     assert!(
-        queues.tick(&flow, &["prod"], second(60)).is_empty(),
+        tick(&mut queues, &flow, &["prod"], second(60)).is_empty(),
         "no tick takes it"
     );
     queues
         .promote("prod", None, second(60))
         .expect("it is held");
-    deploy(&mut queues, &flow, &["prod"]);
+    deploy(&mut queues, &flow, &["prod"], second(60));
     assert!(listed(&queues, &flow).ends_with("prod.3=deployed"));
 }
 
@@ -112,7 +71,7 @@ fn failed_release_is_tried_again_by_hand_and_reports_of_the_first_attempt_are_no
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
     let mut queues = mk_queues();
     queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
-    queues.tick(&flow, &["dev"], second(2));
+    tick(&mut queues, &flow, &["dev"], second(2));
     let failed = Report::Failed("crash loop".to_owned());
     queues.report(&flow, ("dev", 1), 0, failed, second(3));
     let entry = queues.entry("dev", 1).expect("it is there").clone();
@@ -123,7 +82,7 @@ fn failed_release_is_tried_again_by_hand_and_reports_of_the_first_attempt_are_no
     queues
         .promote("dev", Some(1), second(4))
         .expect("it failed");
-    queues.tick(&flow, &["dev"], second(5));
+    tick(&mut queues, &flow, &["dev"], second(5));
     assert!(
         queues
             .report(&flow, ("dev", 1), 0, Report::Ready, second(6))
@@ -158,7 +117,7 @@ fn promotion_is_refused_with_the_reason() {
         promote(&mut queues, Some(1)),
         "release 1 is superseded in `dev`"
     );
-    queues.tick(&flow, &["dev"], second(3));
+    tick(&mut queues, &flow, &["dev"], second(3));
     queues.report(
         &flow,
         ("dev", 2),
@@ -200,7 +159,7 @@ fn deployment_that_is_not_ready_in_time_has_failed() {
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
     let mut queues = mk_queues();
     queues.enter(&flow, &mk_release(1, "1.0.0"), second(0));
-    queues.tick(&flow, &["dev"], second(1));
+    tick(&mut queues, &flow, &["dev"], second(1));
     let timeout = READY_TIMEOUT;
     assert_eq!(timeout, SignedDuration::from_mins(15));
     assert!(queues.expire(&flow, second(0) + timeout).is_empty());
@@ -218,12 +177,12 @@ fn release_that_is_overtaken_on_the_way_is_superseded_where_it_arrives() {
     let flow = mk_flow(&[("dev", 0), ("ha", 1), ("prod", 2)]);
     let mut queues = mk_queues();
     queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
-    deploy(&mut queues, &flow, &["dev"]);
-    queues.tick(&flow, &["ha"], second(60));
+    deploy(&mut queues, &flow, &["dev"], second(60));
+    tick(&mut queues, &flow, &["ha"], second(60));
     let mut quick = mk_release(2, "1.0.1");
     quick.configuration.vetos.omit_from_namespaces = vec!["ha".to_owned()];
     queues.enter(&flow, &quick, second(3));
-    deploy(&mut queues, &flow, &["dev", "prod"]);
+    deploy(&mut queues, &flow, &["dev", "prod"], second(60));
     queues.report(&flow, ("ha", 1), 0, Report::Ready, second(70));
     assert!(listed(&queues, &flow).ends_with("prod.1=superseded prod.2=deployed"));
     let entry = queues.entry("prod", 1).expect("it is there");
@@ -259,17 +218,17 @@ fn what_is_settled_is_forgotten_but_for_the_newest_and_what_is_deployed() {
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
     let mut queues = mk_queues();
     queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
-    deploy(&mut queues, &flow, &["dev", "prod"]);
+    deploy(&mut queues, &flow, &["dev", "prod"], second(60));
     for number in 2..=50 {
         queues.enter(&flow, &mk_release(number, "1.0.0"), second(1));
-        deploy(&mut queues, &flow, &["dev"]);
+        deploy(&mut queues, &flow, &["dev"], second(60));
     }
     queues.forget_all_but(2);
     assert_eq!(
         listed(&queues, &flow),
         "dev.49=deployed dev.50=deployed prod.1=deployed prod.49=superseded prod.50=queued"
     );
-    deploy(&mut queues, &flow, &["prod"]);
+    deploy(&mut queues, &flow, &["prod"], second(60));
     assert!(listed(&queues, &flow).ends_with("prod.50=deployed"));
     assert!(
         queues

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use pathline_release::queue::{Entry, EntryState, Environment, Flow, Queues, Report, Transition};
+use pathline_release::queue::{
+    Entry, EntryState, Environment, Flow, Holds, Queues, Report, Transition,
+};
 use pathline_release::{Level, Release, TrackerName};
 use pathline_testkit::{Dice, cases};
 use proptest::prelude::*;
 
-use crate::support::{mk_release, second};
+use crate::support::{mk_release, second, tick};
 
 const ENVIRONMENTS: [&str; 4] = ["dev", "east", "west", "prod"];
 
@@ -60,7 +62,7 @@ enum Step {
 fn play(queues: &mut Queues, flow: &Flow, step: &Step, at: Timestamp) -> Vec<Transition> {
     match step {
         Step::Enter(release) => queues.enter(flow, release, at),
-        Step::Tick(environments) => queues.tick(flow, environments, at),
+        Step::Tick(environments) => tick(queues, flow, environments, at),
         Step::Report(environment, release, attempt, report) => {
             queues.report(flow, (environment, *release), *attempt, report.clone(), at)
         }
@@ -121,7 +123,7 @@ proptest! {
         let (mut releases, mut is_deleted) = (Vec::new(), false);
         for step in 0..80 {
             let stored = needed(&queues, &releases);
-            let mut restored = Queues::restored(mk_name(), stored, is_deleted);
+            let mut restored = Queues::restored(mk_name(), stored, Holds::default(), is_deleted);
             let at = second(60 * step);
             let step = draw(&mut dice, &queues, &mut releases);
             let expected = play(&mut queues, &flow, &step, at);
@@ -141,7 +143,7 @@ proptest! {
 #[test]
 fn queues_without_releases_are_new_ones() {
     assert_eq!(
-        Queues::restored(mk_name(), [], false),
+        Queues::restored(mk_name(), [], Holds::default(), false),
         Queues::new(mk_name())
     );
 }
@@ -149,7 +151,8 @@ fn queues_without_releases_are_new_ones() {
 #[test]
 fn release_that_was_restored_is_not_queued_again() {
     let (flow, release) = (mk_flow(), mk_release(3, "1.0.0"));
-    let mut queues = Queues::restored(mk_name(), [(release.clone(), BTreeMap::new())], false);
+    let stored = [(release.clone(), BTreeMap::new())];
+    let mut queues = Queues::restored(mk_name(), stored, Holds::default(), false);
     assert_eq!(queues.enter(&flow, &release, second(1)), []);
     assert_ne!(queues.enter(&flow, &mk_release(4, "1.0.0"), second(1)), []);
 }

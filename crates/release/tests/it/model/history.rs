@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use pathline_release::Level;
 use pathline_release::clauses::Clause;
-use pathline_release::queue::{EntryState, Environment, Flow, Queues, Report, Transition};
+use pathline_release::queue::{EntryState, Environment, Flow, Holds, Queues, Report, Transition};
 use pathline_release::tracker::{Cycle, Tracker};
 use pathline_testkit::Dice;
 
@@ -219,7 +219,10 @@ impl State {
                 let release = outcome.release.as_ref();
                 release.map_or_else(Vec::new, |it| self.queues.enter(flow, it, at))
             }
-            Event::Tick(environments) => self.queues.tick(flow, environments, at),
+            Event::Tick(environments) => {
+                self.queues
+                    .tick((flow, &Holds::default()), environments, at)
+            }
             Event::Report(environment, release, attempt, is_ready) => {
                 let report = match is_ready {
                     true => Report::Ready,

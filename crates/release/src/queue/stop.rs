@@ -1,0 +1,109 @@
+//! Stops: what keeps an environment from taking a release.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Environment, Freeze, Queues};
+use crate::clauses::Clause;
+
+/// Somebody's word that nothing is taken until it is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The reason, as somebody gave it.
+    pub reason: String,
+    /// The one who gave it.
+    pub by: String,
+    /// The time since which it holds.
+    pub since: Timestamp,
+}
+
+/// Holds by environment: those of one tracker, or those of environments as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Holds(BTreeMap<String, Hold>);
+
+/// The reason why an environment takes nothing of a tracker at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The environment is held as a whole.
+    Environment(Hold),
+    /// The tracker is held there.
+    Tracker(Hold),
+    /// The environment is frozen.
+    Freeze(Freeze),
+}
+
+impl Holds {
+    /// Sets a hold. One that is there already gets the new reason, and holds since it was first set.
+    pub fn hold(&mut self, environment: &str, hold: Hold) {
+        let held = self.0.entry(environment.to_owned());
+        let held = held.or_insert_with(|| hold.clone());
+        *held = Hold {
+            since: held.since,
+            ..hold
+        };
+    }
+
+    /// Ends a hold, and returns it.
+    pub fn resume(&mut self, environment: &str) -> Option<Hold> {
+        self.0.remove(environment)
+    }
+
+    /// Returns the hold of an environment.
+    pub fn get(&self, environment: &str) -> Option<&Hold> {
+        self.0.get(environment)
+    }
+
+    /// Returns all holds, each with its environment.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Hold)> {
+        let all = self.0.iter();
+        all.map(|(environment, hold)| (environment.as_str(), hold))
+    }
+}
+
+impl FromIterator<(String, Hold)> for Holds {
+    fn from_iter<T: IntoIterator<Item = (String, Hold)>>(holds: T) -> Self {
+        Self(holds.into_iter().collect())
+    }
+}
+
+impl Freeze {
+    /// Tells whether an instant is in it.
+    pub fn contains(&self, at: Timestamp) -> bool {
+        self.from <= at && at < self.until
+    }
+}
+
+/// Holds of this tracker
+impl Queues {
+    /// Returns the holds of the tracker, by environment.
+    pub fn holds(&self) -> &Holds {
+        &self.holds
+    }
+
+    /// Holds the tracker in an environment: nothing of it is taken there until it is resumed.
+    pub fn hold(&mut self, environment: &str, hold: Hold) {
+        self.holds.hold(environment, hold);
+    }
+
+    /// Ends the hold of the tracker in an environment, and returns it.
+    pub fn resume(&mut self, environment: &str) -> Option<Hold> {
+        self.holds.resume(environment)
+    }
+
+    /// Returns what keeps an environment from taking anything of the tracker at an instant; `halts` are the holds of
+    /// environments as a whole.
+    pub fn stop(&self, environment: &Environment, halts: &Holds, at: Timestamp) -> Option<Stop> {
+        let is_asked = |clause| !self.clauses.is_dropped(clause);
+        let name = environment.name.as_str();
+        let halt = halts.get(name).filter(|_| is_asked(Clause::Halt));
+        let hold = self.holds.get(name).filter(|_| is_asked(Clause::Hold));
+        let mut freezes = environment.freezes.iter();
+        let freeze = freezes.find(|it| it.contains(at) && is_asked(Clause::Freeze));
+        let halt = halt.map(|it| Stop::Environment(it.clone()));
+        halt.or_else(|| hold.map(|it| Stop::Tracker(it.clone())))
+            .or_else(|| freeze.map(|it| Stop::Freeze(it.clone())))
+    }
+}
