@@ -62,6 +62,18 @@ pub enum Clause {
     Freeze,
     /// An environment of manual promotion takes what was promoted, and nothing else.
     Manual,
+    /// A release has to be live for as long as the next environment wants.
+    Soak,
+    /// Time counts only while a release is live.
+    OnlyLive,
+    /// What is taken ends the count of what was live there.
+    Replaced,
+    /// A release goes on when all environments of a position have it.
+    Siblings,
+    /// A release that was replaced where it was does not go on.
+    Current,
+    /// What waits in an environment that is gone waits no longer.
+    Removed,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

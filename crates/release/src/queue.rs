@@ -1,14 +1,17 @@
 //! Queues: where a release goes, one environment after the other.
 //!
 //! Each environment pulls: at a tick of its timeline it takes the newest release that is queued there. A release is
-//! queued in the first environment when it is formed, and in the next when it is deployed in the one before.
-//! [`Queues`] are those of one tracker. Every change is a [`Transition`], to be stored before anything is done.
+//! queued in the first environment when it is formed, and in the next when it is deployed in the one before, and has
+//! been live there for long enough. [`Queues`] are those of one tracker. Every change of a state is a [`Transition`], to
+//! be stored before anything is done; [`Queues::changes`] has all that changed.
 
 mod advance;
 mod entry;
 mod environment;
 mod flow;
+mod live;
 mod promotion;
+mod soak;
 mod stop;
 
 use std::collections::BTreeMap;
@@ -19,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use self::entry::{Entry, EntryState, Transition};
 pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIMEOUT};
 pub use self::flow::{Flow, InvalidFlow};
+pub use self::live::Live;
 pub use self::promotion::NotPromoted;
 pub use self::stop::{Hold, Holds, Stop};
 use crate::clauses::{Clause, Clauses};
@@ -84,8 +88,9 @@ impl Queues {
     /// Returns the queues of a tracker as they were stored: releases, each with its entries by environment, and all
     /// holds of the tracker.
     ///
-    /// Needed are those releases that are not settled everywhere, the newest one that is deployed in each environment, and the
-    /// newest one of all; with these they go on as if they had all.
+    /// Needed are those releases that are queued, held or deploying somewhere, the newest one that is deployed, the
+    /// newest that has failed and the newest that is skipped in each environment, and the newest one of all; each with
+    /// all of its entries. With these they go on as if they had all.
     pub fn restored(
         tracker: TrackerName,
         releases: impl IntoIterator<Item = (Release, BTreeMap<String, Entry>)>,
@@ -112,6 +117,26 @@ impl Queues {
     /// Returns what became of a release in an environment.
     pub fn entry(&self, environment: &str, release: u64) -> Option<&Entry> {
         self.entries.get(environment)?.get(&release)
+    }
+
+    /// Returns the state of a release in an environment.
+    pub(super) fn state(&self, environment: &str, release: u64) -> Option<EntryState> {
+        self.entry(environment, release).map(|it| it.state)
+    }
+
+    /// Returns the entries that are not as they were before: all that has to be stored of them.
+    pub fn changes<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (&'a str, u64, &'a Entry)> + use<'a> {
+        let environments = self.entries.keys();
+        let entries = environments.flat_map(|environment| {
+            let entries = self.entries(environment);
+            entries.map(move |(release, entry)| (environment.as_str(), release, entry))
+        });
+        entries.filter(|(environment, release, entry)| {
+            before.entry(environment, *release) != Some(*entry)
+        })
     }
 
     /// Returns what became of each release in an environment, the oldest first.
@@ -149,6 +174,13 @@ impl Queues {
             .filter(|newer| *newer > release)
     }
 
+    /// Tells whether a release is passed over in an environment.
+    fn is_omitted(&self, environment: &Environment, release: u64) -> bool {
+        let vetos = self.releases.get(&release).map(|it| &it.vetos);
+        let is_omitted = vetos.is_some_and(|it| environment.omits(&self.tracker, it));
+        is_omitted && !self.clauses.is_dropped(Clause::Omit)
+    }
+
     /// Tells whether an environment takes a release only when somebody has promoted it.
     fn needs_promotion(&self, environment: &Environment, release: u64) -> bool {
         let vetos = self.releases.get(&release).map(|it| &it.vetos);
@@ -184,11 +216,7 @@ impl Queues {
         }
         self.releases
             .insert(release.number, QueuedRelease::of(release));
-        let mut transitions = Vec::new();
-        if let Some(first) = flow.first() {
-            self.enter_position(flow, first, release.number, at, &mut transitions);
-        }
-        transitions
+        self.advance(flow, at)
     }
 
     /// Lets environments take what is queued there, all at the same instant; `halts` are the holds of environments as
@@ -199,7 +227,7 @@ impl Queues {
         environments: &[&str],
         at: Timestamp,
     ) -> Vec<Transition> {
-        let mut transitions = Vec::new();
+        let mut transitions = self.advance(flow, at);
         // The last ones first: nothing that one of them takes can reach another one at the same instant.
         let ticking = flow.environments().iter().rev();
         for environment in ticking.filter(|it| environments.contains(&it.name.as_str())) {
@@ -219,15 +247,15 @@ impl Queues {
         report: Report,
         at: Timestamp,
     ) -> Vec<Transition> {
-        let mut transitions = Vec::new();
         let entry = self.entry(environment, release);
         let is_open = entry.is_some_and(|it| {
             let is_open = it.state == EntryState::Deploying && it.attempt == attempt;
             self.clauses.holds(Clause::Settled, is_open)
         });
         if !is_open {
-            return transitions;
+            return Vec::new();
         }
+        let mut transitions = Vec::new();
         let (state, message) = match report {
             Report::Ready => (EntryState::Deployed, None),
             Report::Failed(message) => (EntryState::Failed, Some(message)),
@@ -235,13 +263,11 @@ impl Queues {
         self.set(environment, release, state, at, &mut transitions);
         if let Some(entry) = self.entry_mut(environment, release) {
             entry.message = message;
+            if state == EntryState::Deployed {
+                entry.live.begin(at);
+            }
         }
-        let goes_on =
-            state == EntryState::Deployed || self.clauses.is_dropped(Clause::DeployedFirst);
-        let goes_on = goes_on && self.clauses.holds(Clause::Deleted, !self.is_deleted);
-        if let Some(position) = flow.position_of(environment).filter(|_| goes_on) {
-            self.go_on(flow, position, release, at, &mut transitions);
-        }
+        transitions.extend(self.advance(flow, at));
         transitions
     }
 
@@ -269,35 +295,13 @@ impl Queues {
     pub fn delete(&mut self, at: Timestamp) -> Vec<Transition> {
         self.is_deleted = true;
         let mut transitions = Vec::new();
-        for (environment, release) in self.all(|it| it.is_waiting()) {
-            self.set(
-                &environment,
-                release,
-                EntryState::Cancelled,
-                at,
-                &mut transitions,
-            );
+        let environments: Vec<_> = self.entries.keys().cloned().collect();
+        for environment in environments {
+            for release in self.all_in(&environment, EntryState::is_waiting) {
+                let state = EntryState::Cancelled;
+                self.set(&environment, release, state, at, &mut transitions);
+            }
         }
         transitions
-    }
-
-    /// Forgets releases that are settled everywhere, but for the newest, so many of them, and for what is deployed.
-    pub fn forget_all_but(&mut self, newest: usize) {
-        let kept = self.releases.keys().rev().nth(newest).copied();
-        let kept = kept.unwrap_or_default();
-        let open = self.all(|it| !it.is_terminal());
-        let is_open = |release: &u64| open.iter().any(|(_, it)| it == release);
-        for entries in self.entries.values_mut() {
-            let newest_first = entries.iter().rev();
-            let mut deployed = newest_first.filter(|(_, it)| it.state == EntryState::Deployed);
-            let deployed = deployed.next().map(|(release, _)| *release);
-            entries.retain(|release, _| {
-                *release > kept || is_open(release) || Some(*release) == deployed
-            });
-        }
-        let entries = &self.entries;
-        let is_used = |release: &u64| entries.values().any(|it| it.contains_key(release));
-        self.releases
-            .retain(|release, _| *release > kept || is_used(release));
     }
 }

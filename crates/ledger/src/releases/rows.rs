@@ -104,6 +104,7 @@ impl EntryRow {
             is_promoted: self.is_promoted,
             superseded_by: superseded_by.map_err(wrong)?,
             message: self.message,
+            ..Entry::default()
         };
         Ok((self.environment, entry))
     }

@@ -1,26 +1,113 @@
 //! Advancing: what a release does between two environments.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::{Entry, EntryState, Environment, Flow, Queues, Transition};
 use crate::clauses::Clause;
 
 impl Queues {
-    /// Queues a release at a position, and behind it where nothing is to be deployed.
-    pub(super) fn enter_position(
+    /// Enters releases wherever they have got to, have soaked, and have no entry yet; ends what waits in environments
+    /// that are gone.
+    ///
+    /// Every other transition does this first, or last: it is to be called by itself when the flow has changed, and at
+    /// [`Queues::next_soak`]. Only what was taken last in an environment gets from there to the next: whatever was
+    /// replaced before it could go on stays behind. So an environment that is new begins with the newest release that
+    /// has got that far, and goes on with those that follow.
+    pub fn advance(&mut self, flow: &Flow, at: Timestamp) -> Vec<Transition> {
+        let mut transitions = Vec::new();
+        if self.clauses.holds(Clause::Deleted, !self.is_deleted) {
+            self.leave(flow, at, &mut transitions);
+            // The first ones first: what is skipped in one goes on to the next.
+            for environment in flow.environments() {
+                self.arrive(flow, environment, at, &mut transitions);
+            }
+        }
+        transitions
+    }
+
+    /// Ends what waits, or is deployed, in environments that are gone.
+    fn leave(&mut self, flow: &Flow, at: Timestamp, transitions: &mut Vec<Transition>) {
+        let is_asked = !self.clauses.is_dropped(Clause::Removed);
+        let is_gone = |name: &&String| flow.position_of(name).is_none() && is_asked;
+        let gone: Vec<_> = self.entries.keys().filter(is_gone).cloned().collect();
+        for environment in gone {
+            self.end_live(&environment, at);
+            for release in self.all_in(&environment, |it| !it.is_terminal()) {
+                let state = EntryState::Cancelled;
+                self.set(&environment, release, state, at, transitions);
+            }
+        }
+    }
+
+    fn arrive(
         &mut self,
         flow: &Flow,
-        position: u32,
-        release: u64,
+        environment: &Environment,
         at: Timestamp,
         transitions: &mut Vec<Transition>,
     ) {
-        for environment in flow.at(position) {
-            if self.entry(&environment.name, release).is_none() {
+        for release in self.arriving(flow, environment) {
+            let soaked_at = self.soaked_at(flow, environment, release);
+            if soaked_at.is_some_and(|it| it <= at) {
                 self.enter_environment(environment, release, at, transitions);
             }
         }
-        self.go_on(flow, position, release, at, transitions);
+    }
+
+    /// Returns the releases that have got to an environment, and are not there: the oldest first, soaked or not.
+    pub(super) fn arriving(&self, flow: &Flow, environment: &Environment) -> BTreeSet<u64> {
+        let newest = self.releases.keys().next_back().copied();
+        let mut arriving = match flow.before(environment.position) {
+            None => newest.into_iter().collect(),
+            Some(before) => self.through(flow, before),
+        };
+        arriving.retain(|release| {
+            let state = self.state(&environment.name, *release);
+            // What was cancelled was so in an environment of that name that is no longer there.
+            state.is_none_or(|it| it == EntryState::Cancelled)
+                && self.is_current(flow, environment, *release)
+        });
+        arriving
+    }
+
+    /// Returns the releases that all environments of a position have deployed or skipped, of those that came last.
+    fn through(&self, flow: &Flow, position: u32) -> BTreeSet<u64> {
+        let is_asked = !self.clauses.is_dropped(Clause::DeployedFirst);
+        let is_through = |state| match state {
+            EntryState::Deployed | EntryState::Skipped => true,
+            EntryState::Failed => !is_asked,
+            _ => false,
+        };
+        let last = flow.at(position).flat_map(|environment| {
+            let states = [
+                EntryState::Deployed,
+                EntryState::Skipped,
+                EntryState::Failed,
+            ];
+            let states = states.into_iter().filter(|it| is_through(*it));
+            states.filter_map(|state| self.newest(&environment.name, state))
+        });
+        let is_everywhere = |release: &u64| {
+            let mut states = flow.at(position).map(|it| self.state(&it.name, *release));
+            match self.clauses.is_dropped(Clause::Siblings) {
+                false => states.all(|it| it.is_some_and(is_through)),
+                true => states.any(|it| it.is_some_and(is_through)),
+            }
+        };
+        last.filter(is_everywhere).collect()
+    }
+
+    /// Tells whether nothing has replaced a release yet, in one environment at least, where it was deployed last
+    /// before another one.
+    fn is_current(&self, flow: &Flow, environment: &Environment, release: u64) -> bool {
+        let Some(position) = self.deployed_before(flow, environment, release) else {
+            return true;
+        };
+        let newest = |it: &Environment| self.newest(&it.name, EntryState::Deployed);
+        let is_current = flow.at(position).any(|it| newest(it) == Some(release));
+        self.clauses.holds(Clause::Current, is_current)
     }
 
     fn enter_environment(
@@ -31,12 +118,17 @@ impl Queues {
         transitions: &mut Vec<Transition>,
     ) {
         let name = &environment.name;
-        let vetos = self.releases.get(&release).map(|it| it.vetos.clone());
-        let vetos = vetos.unwrap_or_default();
-        let is_omitted = environment.omits(&self.tracker, &vetos);
+        if let Some(cancelled) = self.entry_mut(name, release) {
+            // Reports about the deployment that was cancelled are not about this one.
+            *cancelled = Entry {
+                state: cancelled.state,
+                attempt: cancelled.attempt + 1,
+                ..Entry::default()
+            };
+        }
         let newer = self.newer_than(name, release);
         let newer = newer.filter(|_| !self.clauses.is_dropped(Clause::Overtaken));
-        if is_omitted && !self.clauses.is_dropped(Clause::Omit) {
+        if self.is_omitted(environment, release) {
             self.set(name, release, EntryState::Skipped, at, transitions);
         } else if let Some(newer) = newer {
             self.supersede(name, release, newer, at, transitions);
@@ -44,27 +136,6 @@ impl Queues {
             self.set(name, release, EntryState::Held, at, transitions);
         } else {
             self.queue(name, release, at, transitions);
-        }
-    }
-
-    /// Goes on to the next position, if every environment of one has deployed or skipped a release.
-    pub(super) fn go_on(
-        &mut self,
-        flow: &Flow,
-        position: u32,
-        release: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        let is_through = |environment: &Environment| {
-            let state = self.entry(&environment.name, release).map(|it| it.state);
-            let is_through = matches!(state, Some(EntryState::Deployed | EntryState::Skipped));
-            let is_failed = state == Some(EntryState::Failed);
-            is_through || is_failed && self.clauses.is_dropped(Clause::DeployedFirst)
-        };
-        let is_through = flow.at(position).all(is_through);
-        if let Some(next) = flow.after(position).filter(|_| is_through) {
-            self.enter_position(flow, next, release, at, transitions);
         }
     }
 
@@ -85,11 +156,24 @@ impl Queues {
             return;
         }
         // Asked again: the environment, and what is deployed there, may be another than when the release was queued.
-        let state = match self.needs_promotion(environment, release) && !entry.is_promoted {
-            true => EntryState::Held,
-            false => EntryState::Deploying,
-        };
-        self.set(name, release, state, at, transitions);
+        match self.needs_promotion(environment, release) && !entry.is_promoted {
+            true => self.set(name, release, EntryState::Held, at, transitions),
+            false => self.take(name, release, at, transitions),
+        }
+    }
+
+    /// Begins to deploy a release: from now on nothing else is live there.
+    fn take(
+        &mut self,
+        environment: &str,
+        release: u64,
+        at: Timestamp,
+        transitions: &mut Vec<Transition>,
+    ) {
+        if !self.clauses.is_dropped(Clause::Replaced) {
+            self.end_live(environment, at);
+        }
+        self.set(environment, release, EntryState::Deploying, at, transitions);
     }
 
     /// Queues a release in an environment; older ones that wait there make room.
@@ -100,9 +184,8 @@ impl Queues {
         at: Timestamp,
         transitions: &mut Vec<Transition>,
     ) {
-        let older = self.entries(environment).filter(|(it, _)| *it < release);
-        let waiting = older.filter(|(_, entry)| entry.state.is_waiting());
-        let waiting: Vec<_> = waiting.map(|(release, _)| release).collect();
+        let waiting = self.all_in(environment, EntryState::is_waiting);
+        let waiting = waiting.into_iter().filter(|it| *it < release);
         for older in waiting {
             if !self.clauses.is_dropped(Clause::Supersede) {
                 self.supersede(environment, older, release, at, transitions);
@@ -156,12 +239,14 @@ impl Queues {
         self.entries.get_mut(environment)?.get_mut(&release)
     }
 
-    pub(super) fn all(&self, is_wanted: impl Fn(EntryState) -> bool) -> Vec<(String, u64)> {
-        let all = self.entries.iter();
-        let all = all.flat_map(|(name, entries)| entries.iter().map(move |it| (name, it)));
-        let wanted = all.filter(|(_, (_, entry))| is_wanted(entry.state));
-        wanted
-            .map(|(name, (release, _))| (name.clone(), *release))
-            .collect()
+    /// Returns the releases that are in some state in an environment, the oldest first.
+    pub(super) fn all_in(
+        &self,
+        environment: &str,
+        is_wanted: impl Fn(EntryState) -> bool,
+    ) -> Vec<u64> {
+        let wanted = self.entries(environment);
+        let wanted = wanted.filter(|(_, entry)| is_wanted(entry.state));
+        wanted.map(|(release, _)| release).collect()
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Live;
+
 /// The fate of a release in an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +23,9 @@ pub struct Entry {
     pub superseded_by: Option<u64>,
     /// The reason of a failure.
     pub message: Option<String>,
+    /// The time for which it has been live since it was deployed.
+    #[serde(default)]
+    pub live: Live,
 }
 
 /// The state of an entry.
@@ -42,7 +47,7 @@ pub enum EntryState {
     Superseded,
     /// The application keeps out of the environment.
     Skipped,
-    /// The tracker was deleted before it was deployed.
+    /// The tracker was deleted before it was deployed, or the environment was.
     Cancelled,
 }
 

@@ -54,13 +54,10 @@ impl Flow {
         environments.filter(move |it| it.position == position)
     }
 
-    pub(super) fn first(&self) -> Option<u32> {
-        self.environments.first().map(|it| it.position)
-    }
-
-    pub(super) fn after(&self, position: u32) -> Option<u32> {
-        let mut positions = self.environments.iter().map(|it| it.position);
-        positions.find(|it| *it > position)
+    /// Returns the last position before one.
+    pub(super) fn before(&self, position: u32) -> Option<u32> {
+        let mut positions = self.environments.iter().rev().map(|it| it.position);
+        positions.find(|it| *it < position)
     }
 
     pub(super) fn position_of(&self, name: &str) -> Option<u32> {

@@ -3,6 +3,7 @@
 mod agenda;
 mod application_schema;
 mod applications;
+mod flows;
 mod fuzz_corpus;
 mod ingest;
 mod labels;
@@ -13,6 +14,7 @@ mod ranges;
 mod requests;
 mod restoring;
 mod secrets;
+mod soaking;
 mod state_machine;
 mod stops;
 mod stored;

@@ -1,4 +1,4 @@
-//! Queues beyond the table: siblings, levels, promotion, time-outs, and what is forgotten.
+//! Queues beyond the table: siblings, levels, promotion and time-outs.
 
 use jiff::SignedDuration;
 use pathline_release::Level;
@@ -211,31 +211,6 @@ fn environment_keeps_applications_out_by_group_by_name_and_by_both() {
         };
         assert_eq!(listed(&queues, &flow), expected, "{rule}");
     }
-}
-
-#[test]
-fn what_is_settled_is_forgotten_but_for_the_newest_and_what_is_deployed() {
-    let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
-    let mut queues = mk_queues();
-    queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
-    deploy(&mut queues, &flow, &["dev", "prod"], second(60));
-    for number in 2..=50 {
-        queues.enter(&flow, &mk_release(number, "1.0.0"), second(1));
-        deploy(&mut queues, &flow, &["dev"], second(60));
-    }
-    queues.forget_all_but(2);
-    assert_eq!(
-        listed(&queues, &flow),
-        "dev.49=deployed dev.50=deployed prod.1=deployed prod.49=superseded prod.50=queued"
-    );
-    deploy(&mut queues, &flow, &["prod"], second(60));
-    assert!(listed(&queues, &flow).ends_with("prod.50=deployed"));
-    assert!(
-        queues
-            .enter(&flow, &mk_release(50, "1.0.0"), second(1))
-            .is_empty(),
-        "it is known"
-    );
 }
 
 #[test]
