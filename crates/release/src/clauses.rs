@@ -74,6 +74,10 @@ pub enum Clause {
     Current,
     /// What waits in an environment that is gone waits no longer.
     Removed,
+    /// Nothing is promoted at once into an environment that takes nothing.
+    NowStopped,
+    /// Nothing is promoted at once into an environment that deploys something.
+    NowAlone,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

@@ -85,6 +85,12 @@ impl Timeline {
         None
     }
 
+    /// Returns an instant as the clocks of its zone show it, with their offset (RFC 3339).
+    pub fn local(&self, at: Timestamp) -> String {
+        let local = at.to_zoned(self.zone.clone());
+        local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+
     /// Returns the tick that is to be handled now: the latest one since `handled`, unless it is older than the grace.
     ///
     /// Of ticks that were missed one remains; a clock that went back brings none again.

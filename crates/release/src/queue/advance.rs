@@ -30,7 +30,7 @@ impl Queues {
     /// Ends what waits, or is deployed, in environments that are gone.
     fn leave(&mut self, flow: &Flow, at: Timestamp, transitions: &mut Vec<Transition>) {
         let is_asked = !self.clauses.is_dropped(Clause::Removed);
-        let is_gone = |name: &&String| flow.position_of(name).is_none() && is_asked;
+        let is_gone = |name: &&String| flow.get(name).is_none() && is_asked;
         let gone: Vec<_> = self.entries.keys().filter(is_gone).cloned().collect();
         for environment in gone {
             self.end_live(&environment, at);
@@ -74,29 +74,39 @@ impl Queues {
 
     /// Returns the releases that all environments of a position have deployed or skipped, of those that came last.
     fn through(&self, flow: &Flow, position: u32) -> BTreeSet<u64> {
-        let is_asked = !self.clauses.is_dropped(Clause::DeployedFirst);
-        let is_through = |state| match state {
-            EntryState::Deployed | EntryState::Skipped => true,
-            EntryState::Failed => !is_asked,
-            _ => false,
-        };
         let last = flow.at(position).flat_map(|environment| {
             let states = [
                 EntryState::Deployed,
                 EntryState::Skipped,
                 EntryState::Failed,
             ];
-            let states = states.into_iter().filter(|it| is_through(*it));
+            let states = states.into_iter().filter(|it| self.passes(Some(*it)));
             states.filter_map(|state| self.newest(&environment.name, state))
         });
-        let is_everywhere = |release: &u64| {
-            let mut states = flow.at(position).map(|it| self.state(&it.name, *release));
-            match self.clauses.is_dropped(Clause::Siblings) {
-                false => states.all(|it| it.is_some_and(is_through)),
-                true => states.any(|it| it.is_some_and(is_through)),
-            }
-        };
-        last.filter(is_everywhere).collect()
+        let last = last.filter(|release| self.is_through(flow, position, *release));
+        last.collect()
+    }
+
+    /// Tells whether all environments of a position have deployed or skipped a release.
+    fn is_through(&self, flow: &Flow, position: u32, release: u64) -> bool {
+        let mut states = flow.at(position).map(|it| self.state(&it.name, release));
+        match self.clauses.is_dropped(Clause::Siblings) {
+            false => states.all(|it| self.passes(it)),
+            true => states.any(|it| self.passes(it)),
+        }
+    }
+
+    /// Tells whether a release in a state goes on.
+    fn passes(&self, state: Option<EntryState>) -> bool {
+        let is_failed = state == Some(EntryState::Failed);
+        matches!(state, Some(EntryState::Deployed | EntryState::Skipped))
+            || is_failed && self.clauses.is_dropped(Clause::DeployedFirst)
+    }
+
+    /// Tells whether a release is through everything before an environment, soaked or not.
+    pub(super) fn has_got_to(&self, flow: &Flow, environment: &Environment, release: u64) -> bool {
+        let before = flow.before(environment.position);
+        before.is_none_or(|it| self.is_through(flow, it, release))
     }
 
     /// Tells whether nothing has replaced a release yet, in one environment at least, where it was deployed last
@@ -163,7 +173,7 @@ impl Queues {
     }
 
     /// Begins to deploy a release: from now on nothing else is live there.
-    fn take(
+    pub(super) fn take(
         &mut self,
         environment: &str,
         release: u64,
@@ -184,14 +194,24 @@ impl Queues {
         at: Timestamp,
         transitions: &mut Vec<Transition>,
     ) {
+        self.make_room(environment, release, at, transitions);
+        self.set(environment, release, EntryState::Queued, at, transitions);
+    }
+
+    /// Supersedes the older releases that wait in an environment.
+    pub(super) fn make_room(
+        &mut self,
+        environment: &str,
+        release: u64,
+        at: Timestamp,
+        transitions: &mut Vec<Transition>,
+    ) {
         let waiting = self.all_in(environment, EntryState::is_waiting);
-        let waiting = waiting.into_iter().filter(|it| *it < release);
-        for older in waiting {
+        for older in waiting.into_iter().filter(|it| *it < release) {
             if !self.clauses.is_dropped(Clause::Supersede) {
                 self.supersede(environment, older, release, at, transitions);
             }
         }
-        self.set(environment, release, EntryState::Queued, at, transitions);
     }
 
     fn supersede(

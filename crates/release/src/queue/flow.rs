@@ -48,6 +48,11 @@ impl Flow {
         &self.environments
     }
 
+    /// Returns an environment.
+    pub fn get(&self, name: &str) -> Option<&Environment> {
+        self.environments.iter().find(|it| it.name == name)
+    }
+
     /// Returns the environments at a position.
     pub(super) fn at(&self, position: u32) -> impl Iterator<Item = &Environment> {
         let environments = self.environments.iter();
@@ -58,10 +63,5 @@ impl Flow {
     pub(super) fn before(&self, position: u32) -> Option<u32> {
         let mut positions = self.environments.iter().rev().map(|it| it.position);
         positions.find(|it| *it < position)
-    }
-
-    pub(super) fn position_of(&self, name: &str) -> Option<u32> {
-        let found = self.environments.iter().find(|it| it.name == name);
-        found.map(|it| it.position)
     }
 }

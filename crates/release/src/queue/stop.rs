@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Environment, Freeze, Queues};
 use crate::clauses::Clause;
+use crate::name::TrackerName;
 
 /// Somebody's word that nothing is taken until it is resumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,30 @@ impl Holds {
 impl FromIterator<(String, Hold)> for Holds {
     fn from_iter<T: IntoIterator<Item = (String, Hold)>>(holds: T) -> Self {
         Self(holds.into_iter().collect())
+    }
+}
+
+impl Stop {
+    /// Returns who stops what, since or until when, and why.
+    pub fn sentence(&self, environment: &Environment, tracker: &TrackerName) -> String {
+        let name = &environment.name;
+        let local = |at| environment.timeline.local(at);
+        let held = |hold: &Hold| format!("held by {} since {}", hold.by, local(hold.since));
+        let (stopped, reason) = match self {
+            Self::Environment(hold) => (format!("`{name}` is {}", held(hold)), &hold.reason),
+            Self::Tracker(hold) => {
+                let held = held(hold);
+                (format!("`{tracker}` is {held} in `{name}`"), &hold.reason)
+            }
+            Self::Freeze(freeze) => {
+                let until = local(freeze.until);
+                (format!("`{name}` is frozen until {until}"), &freeze.reason)
+            }
+        };
+        match reason.is_empty() {
+            true => stopped,
+            false => format!("{stopped}: {reason}"),
+        }
     }
 }
 

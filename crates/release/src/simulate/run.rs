@@ -206,7 +206,9 @@ impl Run {
             }
         };
         for environment in environments {
-            let _refused = self.queues.promote(&environment, release, self.now);
+            let _refused = self
+                .queues
+                .promote(&self.flow, (&environment, release), self.now);
         }
         Ok(())
     }

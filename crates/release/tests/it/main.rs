@@ -9,6 +9,7 @@ mod ingest;
 mod labels;
 mod model;
 mod polling;
+mod promotions;
 mod queues;
 mod ranges;
 mod requests;

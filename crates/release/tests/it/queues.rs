@@ -41,7 +41,7 @@ fn release_above_the_level_of_an_environment_is_held_until_it_is_promoted() {
         "no tick takes it"
     );
     queues
-        .promote("prod", None, second(60))
+        .promote(&flow, ("prod", None), second(60))
         .expect("it is held");
     deploy(&mut queues, &flow, &["prod"], second(60));
     assert!(listed(&queues, &flow).ends_with("prod.3=deployed"));
@@ -80,7 +80,7 @@ fn failed_release_is_tried_again_by_hand_and_reports_of_the_first_attempt_are_no
         (EntryState::Failed, Some("crash loop"))
     );
     queues
-        .promote("dev", Some(1), second(4))
+        .promote(&flow, ("dev", Some(1)), second(4))
         .expect("it failed");
     tick(&mut queues, &flow, &["dev"], second(5));
     assert!(
@@ -97,7 +97,7 @@ fn promotion_is_refused_with_the_reason() {
     let flow = mk_flow(&[("dev", 0)]);
     let mut queues = mk_queues();
     let promote = |queues: &mut Queues, release| {
-        let promoted = queues.promote("dev", release, second(9));
+        let promoted = queues.promote(&flow, ("dev", release), second(9));
         promoted.expect_err("it is refused").to_string()
     };
     assert_eq!(
@@ -132,7 +132,7 @@ fn promotion_is_refused_with_the_reason() {
     );
     queues.delete(second(6));
     assert_eq!(
-        queues.promote("dev", Some(2), second(9)),
+        queues.promote(&flow, ("dev", Some(2)), second(9)),
         Err(NotPromoted::Deleted)
     );
 }
@@ -147,10 +147,12 @@ fn older_held_release_can_be_promoted_while_a_newer_one_is_held() {
         queues.enter(&flow, &held, second(1));
     }
     queues
-        .promote("dev", Some(1), second(2))
+        .promote(&flow, ("dev", Some(1)), second(2))
         .expect("it is held");
     assert_eq!(listed(&queues, &flow), "dev.1=queued dev.2=held");
-    queues.promote("dev", None, second(3)).expect("it is held");
+    queues
+        .promote(&flow, ("dev", None), second(3))
+        .expect("it is held");
     assert_eq!(listed(&queues, &flow), "dev.1=superseded dev.2=queued");
 }
 

@@ -66,7 +66,9 @@ fn play(queues: &mut Queues, flow: &Flow, step: &Step, at: Timestamp) -> Vec<Tra
         Step::Report(environment, release, attempt, report) => {
             queues.report(flow, (environment, *release), *attempt, report.clone(), at)
         }
-        Step::Promote(environment) => queues.promote(environment, None, at).unwrap_or_default(),
+        Step::Promote(environment) => queues
+            .promote(flow, (environment, None), at)
+            .unwrap_or_default(),
         Step::Expire => queues.expire(flow, at),
         Step::Delete => queues.delete(at),
     }

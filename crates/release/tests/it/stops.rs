@@ -127,7 +127,9 @@ fn environment_of_manual_promotion_takes_what_was_promoted() {
     let mut queues = mk_entered(&flow);
     assert_eq!(listed(&queues, &flow), "dev.1=held");
     assert_eq!(tick(&mut queues, &flow, &["dev"], second(60)), []);
-    queues.promote("dev", None, second(61)).expect("it is held");
+    queues
+        .promote(&flow, ("dev", None), second(61))
+        .expect("it is held");
     tick(&mut queues, &flow, &["dev"], second(120));
     assert_eq!(listed(&queues, &flow), "dev.1=deploying");
 }

@@ -232,7 +232,7 @@ impl State {
                     .report(flow, (environment, *release), *attempt, report, at)
             }
             Event::Promote(environment, release) => {
-                let promoted = self.queues.promote(environment, *release, at);
+                let promoted = self.queues.promote(flow, (environment, *release), at);
                 promoted.unwrap_or_default()
             }
             Event::Delete => {
