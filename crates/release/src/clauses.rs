@@ -78,6 +78,14 @@ pub enum Clause {
     NowStopped,
     /// Nothing is promoted at once into an environment that deploys something.
     NowAlone,
+    /// A rollback goes nowhere else.
+    Alone,
+    /// A rollback holds the tracker in its environment.
+    RollbackHolds,
+    /// Rollbacks have numbers of their own.
+    Numbers,
+    /// What comes is not compared with a rollback.
+    Measure,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

@@ -28,7 +28,7 @@ mod version;
 mod vetos;
 
 pub use self::name::{InvalidName, TrackerName};
-pub use self::release::{Cause, Configuration, Image, Release};
+pub use self::release::{Cause, Configuration, Image, Release, Rollback};
 pub use self::token::Token;
 pub use self::version::{Level, Version};
 pub use self::vetos::Vetos;

@@ -10,7 +10,9 @@ mod entry;
 mod environment;
 mod flow;
 mod live;
+mod moves;
 mod promotion;
+mod rollback;
 mod soak;
 mod stop;
 
@@ -24,10 +26,11 @@ pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIM
 pub use self::flow::{Flow, InvalidFlow};
 pub use self::live::Live;
 pub use self::promotion::NotPromoted;
+pub use self::rollback::NotRolledBack;
 pub use self::stop::{Hold, Holds, Stop};
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;
-use crate::release::Release;
+use crate::release::{Image, Release};
 use crate::version::Level;
 use crate::vetos::Vetos;
 
@@ -49,15 +52,28 @@ pub struct Queues {
 /// The part of a release that decides on its way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct QueuedRelease {
-    tag: String,
+    content: Content,
     vetos: Vetos,
+    /// The environment that it is for, if it is a rollback.
+    only: Option<String>,
+}
+
+/// The content of a release: two of them may have the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Content {
+    image: Image,
+    config_hash: String,
 }
 
 impl QueuedRelease {
     fn of(release: &Release) -> Self {
         Self {
-            tag: release.image.tag.clone(),
+            content: Content {
+                image: release.image.clone(),
+                config_hash: release.configuration.config_hash.clone(),
+            },
             vetos: release.configuration.vetos.clone(),
+            only: release.rollback.as_ref().map(|it| it.environment.clone()),
         }
     }
 }
@@ -103,9 +119,7 @@ impl Queues {
             ..Self::new(tracker)
         };
         for (release, entries) in releases {
-            queues
-                .releases
-                .insert(release.number, QueuedRelease::of(&release));
+            queues.learn(&release);
             for (environment, entry) in entries {
                 let entries = queues.entries.entry(environment).or_default();
                 entries.insert(release.number, entry);
@@ -155,6 +169,11 @@ impl Queues {
         found.map(|(release, _)| release)
     }
 
+    /// Tells whether a release was entered already, or a later one.
+    fn knows(&self, release: &Release) -> bool {
+        self.releases.keys().next_back() >= Some(&release.number)
+    }
+
     #[cfg(feature = "clauses")]
     pub(crate) fn clauses_mut(&mut self) -> &mut Clauses {
         &mut self.clauses
@@ -194,7 +213,11 @@ impl Queues {
     /// Tells whether a release is above the level that an environment accepts by itself.
     fn is_above(&self, environment: &Environment, release: u64) -> bool {
         let deployed = self.newest(&environment.name, EntryState::Deployed);
-        let tag_of = |release| self.releases.get(&release).map(|it| it.tag.as_str());
+        let tag_of = |release| {
+            self.releases
+                .get(&release)
+                .map(|it| it.content.image.tag.as_str())
+        };
         let (Some(accepts), Some(from), Some(to)) = (
             environment.accepts,
             deployed.and_then(tag_of),
@@ -210,12 +233,10 @@ impl Queues {
 impl Queues {
     /// Queues a release that was formed, in the first environment; a release that is known already is not queued again.
     pub fn enter(&mut self, flow: &Flow, release: &Release, at: Timestamp) -> Vec<Transition> {
-        let is_known = self.releases.keys().next_back() >= Some(&release.number);
-        if self.is_deleted || is_known {
+        if self.is_deleted || self.knows(release) {
             return Vec::new();
         }
-        self.releases
-            .insert(release.number, QueuedRelease::of(release));
+        self.learn(release);
         self.advance(flow, at)
     }
 
@@ -231,9 +252,7 @@ impl Queues {
         // The last ones first: nothing that one of them takes can reach another one at the same instant.
         let ticking = flow.environments().iter().rev();
         for environment in ticking.filter(|it| environments.contains(&it.name.as_str())) {
-            if self.stop(environment, halts, at).is_none() {
-                self.tick_one(environment, at, &mut transitions);
-            }
+            self.tick_one((environment, halts), at, &mut transitions);
         }
         transitions
     }
@@ -289,6 +308,11 @@ impl Queues {
             }
         }
         transitions
+    }
+
+    fn learn(&mut self, release: &Release) {
+        let queued = QueuedRelease::of(release);
+        self.releases.insert(release.number, queued);
     }
 
     /// Ends the way of everything that waits. A deployment under way ends as it does, and goes no further.

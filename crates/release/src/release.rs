@@ -51,6 +51,8 @@ pub enum Cause {
     VersionCreated,
     /// The configuration names another label, and that is no higher version.
     LabelChanged,
+    /// Somebody has rolled an environment back.
+    Rollback,
 }
 
 /// A configuration and the image it is released with. Numbered from 1 for each tracker, and immutable.
@@ -64,10 +66,22 @@ pub struct Release {
     pub image: Image,
     /// The reason.
     pub cause: Cause,
-    /// The number of the release before.
+    /// The number of the release that it was compared with; rollbacks are not.
     pub previous: Option<u64>,
     /// The time at which it was formed.
     pub at: Timestamp,
+    /// The environment that it is for, if it is a rollback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<Rollback>,
+}
+
+/// The part of a release that only a rollback has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rollback {
+    /// The environment that it is for, and that alone.
+    pub environment: String,
+    /// The number of the release whose content it has.
+    pub to: u64,
 }
 
 impl Configuration {
@@ -112,6 +126,7 @@ impl Cause {
             Self::ContainerUpdated => "container_updated",
             Self::VersionCreated => "version_created",
             Self::LabelChanged => "label_changed",
+            Self::Rollback => "rollback",
         }
     }
 }

@@ -6,6 +6,7 @@
 //! released, or with the one that waits for it. Everything is compared with the state, never with events, so that
 //! whatever happens between two cycles, or while Pathline is down, is found by the next one.
 
+mod by_hand;
 mod condition;
 mod decision;
 mod observation;
@@ -36,6 +37,9 @@ pub struct Tracker {
     /// The images that the labels of the released and of the pending configuration select.
     images: Vec<ImageAnswer>,
     last_release: Option<Release>,
+    /// The highest number that a release has; not stored before there were rollbacks, which are not `last_release`.
+    #[serde(default)]
+    numbered: u64,
     pending: Option<Pending>,
     conditions: BTreeMap<Condition, Timestamp>,
     /// The time since which a release is held back, to see whether more changes.
@@ -119,7 +123,7 @@ impl Tracker {
         queries
     }
 
-    /// Returns the release that was formed last.
+    /// Returns the release that was formed last, and that what comes is compared with: no rollback is.
     pub fn last_release(&self) -> Option<&Release> {
         self.last_release.as_ref()
     }
@@ -355,17 +359,19 @@ impl Tracker {
         let last = self.last_release.as_ref();
         let previous = last.map(|it| it.number);
         let release = Release {
-            number: previous.unwrap_or_default() + 1,
+            number: self.next_number(),
             configuration: candidate.configuration.clone(),
             image: candidate.image.clone(),
             cause: cause(last, candidate.image),
             previous,
             at,
+            rollback: None,
         };
         if candidate.is_pending {
             self.pending = None;
         }
         self.settling_since = None;
+        self.numbered = release.number;
         self.last_release = Some(release.clone());
         Some(release)
     }

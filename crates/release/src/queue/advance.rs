@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::{Entry, EntryState, Environment, Flow, Queues, Transition};
+use super::{EntryState, Environment, Flow, Queues, Transition};
 use crate::clauses::Clause;
 
 impl Queues {
@@ -58,15 +58,19 @@ impl Queues {
 
     /// Returns the releases that have got to an environment, and are not there: the oldest first, soaked or not.
     pub(super) fn arriving(&self, flow: &Flow, environment: &Environment) -> BTreeSet<u64> {
-        let newest = self.releases.keys().next_back().copied();
+        let mut newest_first = self.releases.keys().rev().copied();
         let mut arriving = match flow.before(environment.position) {
-            None => newest.into_iter().collect(),
+            None => newest_first
+                .find(|it| self.only(*it).is_none())
+                .into_iter()
+                .collect(),
             Some(before) => self.through(flow, before),
         };
         arriving.retain(|release| {
             let state = self.state(&environment.name, *release);
             // What was cancelled was so in an environment of that name that is no longer there.
             state.is_none_or(|it| it == EntryState::Cancelled)
+                && self.only(*release).is_none()
                 && self.is_current(flow, environment, *release)
         });
         arriving
@@ -81,10 +85,23 @@ impl Queues {
                 EntryState::Failed,
             ];
             let states = states.into_iter().filter(|it| self.passes(Some(*it)));
-            states.filter_map(|state| self.newest(&environment.name, state))
+            states.filter_map(|state| self.last_that(&environment.name, state))
         });
         let last = last.filter(|release| self.is_through(flow, position, *release));
         last.collect()
+    }
+
+    /// Returns the newest release that is in a state in an environment. Rollbacks, which are skipped for the sake of
+    /// another one, do not hide what was skipped before.
+    fn last_that(&self, environment: &str, state: EntryState) -> Option<u64> {
+        match state {
+            EntryState::Skipped => {
+                let skipped = self.all_in(environment, |it| it == state);
+                let mut newest_first = skipped.into_iter().rev();
+                newest_first.find(|it| self.only(*it).is_none())
+            }
+            _ => self.newest(environment, state),
+        }
     }
 
     /// Tells whether all environments of a position have deployed or skipped a release.
@@ -106,7 +123,9 @@ impl Queues {
     /// Tells whether a release is through everything before an environment, soaked or not.
     pub(super) fn has_got_to(&self, flow: &Flow, environment: &Environment, release: u64) -> bool {
         let before = flow.before(environment.position);
-        before.is_none_or(|it| self.is_through(flow, it, release))
+        let is_through = before.is_none_or(|it| self.is_through(flow, it, release));
+        let only = self.only(release);
+        is_through && only.is_none_or(|it| it == environment.name)
     }
 
     /// Tells whether nothing has replaced a release yet, in one environment at least, where it was deployed last
@@ -118,155 +137,5 @@ impl Queues {
         let newest = |it: &Environment| self.newest(&it.name, EntryState::Deployed);
         let is_current = flow.at(position).any(|it| newest(it) == Some(release));
         self.clauses.holds(Clause::Current, is_current)
-    }
-
-    fn enter_environment(
-        &mut self,
-        environment: &Environment,
-        release: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        let name = &environment.name;
-        if let Some(cancelled) = self.entry_mut(name, release) {
-            // Reports about the deployment that was cancelled are not about this one.
-            *cancelled = Entry {
-                state: cancelled.state,
-                attempt: cancelled.attempt + 1,
-                ..Entry::default()
-            };
-        }
-        let newer = self.newer_than(name, release);
-        let newer = newer.filter(|_| !self.clauses.is_dropped(Clause::Overtaken));
-        if self.is_omitted(environment, release) {
-            self.set(name, release, EntryState::Skipped, at, transitions);
-        } else if let Some(newer) = newer {
-            self.supersede(name, release, newer, at, transitions);
-        } else if self.needs_promotion(environment, release) {
-            self.set(name, release, EntryState::Held, at, transitions);
-        } else {
-            self.queue(name, release, at, transitions);
-        }
-    }
-
-    pub(super) fn tick_one(
-        &mut self,
-        environment: &Environment,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        let name = environment.name.as_str();
-        let is_busy = self.newest(name, EntryState::Deploying).is_some();
-        let is_busy = is_busy && !self.clauses.is_dropped(Clause::OneDeploying);
-        let Some(release) = self.newest(name, EntryState::Queued).filter(|_| !is_busy) else {
-            return;
-        };
-        let entry = self.entry(name, release).cloned().unwrap_or_default();
-        if entry.since > at {
-            return;
-        }
-        // Asked again: the environment, and what is deployed there, may be another than when the release was queued.
-        match self.needs_promotion(environment, release) && !entry.is_promoted {
-            true => self.set(name, release, EntryState::Held, at, transitions),
-            false => self.take(name, release, at, transitions),
-        }
-    }
-
-    /// Begins to deploy a release: from now on nothing else is live there.
-    pub(super) fn take(
-        &mut self,
-        environment: &str,
-        release: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        if !self.clauses.is_dropped(Clause::Replaced) {
-            self.end_live(environment, at);
-        }
-        self.set(environment, release, EntryState::Deploying, at, transitions);
-    }
-
-    /// Queues a release in an environment; older ones that wait there make room.
-    pub(super) fn queue(
-        &mut self,
-        environment: &str,
-        release: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        self.make_room(environment, release, at, transitions);
-        self.set(environment, release, EntryState::Queued, at, transitions);
-    }
-
-    /// Supersedes the older releases that wait in an environment.
-    pub(super) fn make_room(
-        &mut self,
-        environment: &str,
-        release: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        let waiting = self.all_in(environment, EntryState::is_waiting);
-        for older in waiting.into_iter().filter(|it| *it < release) {
-            if !self.clauses.is_dropped(Clause::Supersede) {
-                self.supersede(environment, older, release, at, transitions);
-            }
-        }
-    }
-
-    fn supersede(
-        &mut self,
-        environment: &str,
-        release: u64,
-        by: u64,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        self.set(
-            environment,
-            release,
-            EntryState::Superseded,
-            at,
-            transitions,
-        );
-        if let Some(entry) = self.entry_mut(environment, release) {
-            entry.superseded_by = Some(by);
-        }
-    }
-
-    pub(super) fn set(
-        &mut self,
-        environment: &str,
-        release: u64,
-        state: EntryState,
-        at: Timestamp,
-        transitions: &mut Vec<Transition>,
-    ) {
-        let entries = self.entries.entry(environment.to_owned()).or_default();
-        let before = entries.get(&release).map(|it| it.state);
-        let entry = entries.entry(release).or_default();
-        entry.state = state;
-        entry.since = at;
-        transitions.push(Transition {
-            environment: environment.to_owned(),
-            release,
-            from: before,
-            to: state,
-        });
-    }
-
-    pub(super) fn entry_mut(&mut self, environment: &str, release: u64) -> Option<&mut Entry> {
-        self.entries.get_mut(environment)?.get_mut(&release)
-    }
-
-    /// Returns the releases that are in some state in an environment, the oldest first.
-    pub(super) fn all_in(
-        &self,
-        environment: &str,
-        is_wanted: impl Fn(EntryState) -> bool,
-    ) -> Vec<u64> {
-        let wanted = self.entries(environment);
-        let wanted = wanted.filter(|(_, entry)| is_wanted(entry.state));
-        wanted.map(|(release, _)| release).collect()
     }
 }

@@ -60,7 +60,7 @@ impl Queues {
                 None if queues.has_got_to(flow, environment, release) => {}
                 _ => return Err(queues.refused(flow, environment, release)),
             }
-            queues.may_take(environment, halts, at)?;
+            queues.may_take(environment, release, halts, at)?;
             queues.is_newest(environment, release)?;
             queues.make_room(name, release, at, transitions);
             queues.take(name, release, at, transitions);
@@ -110,23 +110,19 @@ impl Queues {
         let newer = self.newer_than(&environment.name, release);
         let newer = newer.filter(|_| !self.clauses.is_dropped(Clause::PromoteNewest));
         newer.map_or(Ok(()), |newer| {
-            let state = self.state(&environment.name, newer);
-            Err(NotPromoted::Newer {
-                environment: environment.name.clone(),
-                newer,
-                state: state.unwrap_or_default(),
-            })
+            Err(self.replaced(environment, release, newer))
         })
     }
 
-    /// Tells whether an environment could take something at once.
+    /// Tells whether an environment could take a release at once.
     fn may_take(
         &self,
         environment: &Environment,
+        release: u64,
         halts: &Holds,
         at: Timestamp,
     ) -> Result<(), NotPromoted> {
-        let stop = self.stop(environment, halts, at);
+        let stop = self.stop_of(environment, release, halts, at);
         if let Some(stop) = stop.filter(|_| !self.clauses.is_dropped(Clause::NowStopped)) {
             return Err(NotPromoted::Stopped(
                 stop.sentence(environment, &self.tracker),

@@ -131,4 +131,16 @@ impl Queues {
         halt.or_else(|| hold.map(|it| Stop::Tracker(it.clone())))
             .or_else(|| freeze.map(|it| Stop::Freeze(it.clone())))
     }
+
+    /// Returns what keeps an environment from taking a release. Nothing stops a rollback.
+    pub(super) fn stop_of(
+        &self,
+        environment: &Environment,
+        release: u64,
+        halts: &Holds,
+        at: Timestamp,
+    ) -> Option<Stop> {
+        let stop = self.stop(environment, halts, at);
+        stop.filter(|_| !self.is_rollback(release))
+    }
 }

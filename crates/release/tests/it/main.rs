@@ -14,6 +14,7 @@ mod queues;
 mod ranges;
 mod requests;
 mod restoring;
+mod rollbacks;
 mod secrets;
 mod soaking;
 mod state_machine;

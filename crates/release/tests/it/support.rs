@@ -42,6 +42,7 @@ pub(crate) fn mk_release(number: u64, tag: &str) -> Release {
         cause: Cause::Initial,
         previous: None,
         at: second(0),
+        rollback: None,
     }
 }
 

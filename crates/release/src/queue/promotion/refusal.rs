@@ -1,6 +1,7 @@
 //! Refusals: why something is not promoted.
 
 use super::super::{EntryState, Environment, Flow, Queues};
+use crate::name::TrackerName;
 /// Says why a release is not promoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPromoted {
@@ -56,6 +57,29 @@ pub enum NotPromoted {
         /// The state it is in.
         state: EntryState,
     },
+    /// A rollback has replaced the release.
+    #[error(
+        "release {rollback}, a rollback, has replaced release {release} in `{environment}`; \
+         `pathline release rollback {environment} {tracker} --release {release}` brings its content back"
+    )]
+    RolledBack {
+        /// The environment.
+        environment: String,
+        /// The tracker.
+        tracker: TrackerName,
+        /// The number of the release.
+        release: u64,
+        /// The number of the rollback.
+        rollback: u64,
+    },
+    /// The release is a rollback of another environment.
+    #[error("release {release} is a rollback, of `{only}` alone")]
+    Alone {
+        /// The number of the release.
+        release: u64,
+        /// The environment that it is for.
+        only: String,
+    },
     /// Another release is being deployed there.
     #[error("release {deploying} is being deployed in `{environment}`")]
     Busy {
@@ -87,11 +111,20 @@ impl Queues {
         release: u64,
     ) -> NotPromoted {
         let name = environment.name.clone();
-        if let Some(state) = self.state(&name, release) {
-            return NotPromoted::Otherwise {
-                environment: name,
+        if let Some(only) = self.only(release).filter(|it| *it != name) {
+            return NotPromoted::Alone {
                 release,
-                state,
+                only: only.to_owned(),
+            };
+        } else if let Some(entry) = self.entry(&name, release) {
+            let by = entry.superseded_by.filter(|it| self.is_rollback(*it));
+            return match by {
+                Some(rollback) => self.replaced(environment, release, rollback),
+                None => NotPromoted::Otherwise {
+                    environment: name,
+                    release,
+                    state: entry.state,
+                },
             };
         } else if self.has_got_to(flow, environment, release) {
             return NotPromoted::Soaking {
@@ -105,6 +138,29 @@ impl Queues {
             environment: name,
             release,
             reached,
+        }
+    }
+
+    /// Says that a newer release has replaced one in an environment.
+    pub(super) fn replaced(
+        &self,
+        environment: &Environment,
+        release: u64,
+        newer: u64,
+    ) -> NotPromoted {
+        let name = environment.name.clone();
+        match self.is_rollback(newer) {
+            true => NotPromoted::RolledBack {
+                environment: name,
+                tracker: self.tracker.clone(),
+                release,
+                rollback: newer,
+            },
+            false => NotPromoted::Newer {
+                state: self.state(&name, newer).unwrap_or_default(),
+                environment: name,
+                newer,
+            },
         }
     }
 }

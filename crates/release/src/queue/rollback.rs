@@ -1,0 +1,169 @@
+//! Rollback: a new release with the content of an older one, for one environment alone.
+
+use jiff::Timestamp;
+
+use super::{Entry, EntryState, Environment, Flow, Hold, Queues, Transition};
+use crate::clauses::Clause;
+use crate::release::Release;
+
+/// Says why nothing is rolled back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRolledBack {
+    /// There is no such environment.
+    #[error("there is no environment `{0}`")]
+    NoEnvironment(String),
+    /// The release is not known.
+    #[error("there is no release {0}")]
+    NoRelease(u64),
+    /// Nothing else was deployed there.
+    #[error("nothing else was deployed in `{0}` before; name a release to deploy its content")]
+    Nothing(String),
+    /// The release has not been in the environment, and could not be.
+    #[error("release {release} has not got to `{environment}`")]
+    NotThere {
+        /// The environment.
+        environment: String,
+        /// The number of the release.
+        release: u64,
+    },
+    /// A rollback is being deployed there already.
+    #[error(
+        "release {deploying}, a rollback, is being deployed in `{environment}`; name a release to deploy another one"
+    )]
+    Busy {
+        /// The environment.
+        environment: String,
+        /// The number of that rollback.
+        deploying: u64,
+    },
+    /// The tracker was deleted.
+    #[error("the tracker was deleted")]
+    Deleted,
+}
+
+impl Hold {
+    /// Returns the hold that a rollback sets, for the reason that somebody gave, or for the rollback itself.
+    pub fn of_rollback(to: u64, reason: Option<String>, by: String, since: Timestamp) -> Self {
+        Self {
+            reason: reason.unwrap_or_else(|| format!("rolled back to release {to}")),
+            by,
+            since,
+        }
+    }
+}
+
+impl Queues {
+    /// Returns the release whose content a rollback of an environment brings back: the one that is named, or the newest
+    /// that was deployed there before what was taken last, with another image or another configuration.
+    ///
+    /// # Errors
+    /// If there is none, or the one that is named has never got that far.
+    pub fn rollback_target(
+        &self,
+        flow: &Flow,
+        (environment, release): (&str, Option<u64>),
+    ) -> Result<u64, NotRolledBack> {
+        if self.is_deleted {
+            return Err(NotRolledBack::Deleted);
+        }
+        let unknown = || NotRolledBack::NoEnvironment(environment.to_owned());
+        let environment = flow.get(environment).ok_or_else(unknown)?;
+        match release {
+            Some(release) => self.named_target(flow, environment, release),
+            None => self.usual_target(environment),
+        }
+    }
+
+    /// Begins to deploy a rollback at once, whatever stops its environment, and holds the tracker there: it is skipped
+    /// in all environments before, and goes nowhere else. What waits or is being deployed there makes room.
+    pub fn roll_back(
+        &mut self,
+        flow: &Flow,
+        release: &Release,
+        hold: Hold,
+        at: Timestamp,
+    ) -> Vec<Transition> {
+        let environment = release.rollback.as_ref();
+        let environment = environment.and_then(|it| flow.get(&it.environment));
+        let Some(environment) = environment.filter(|_| !self.is_deleted && !self.knows(release))
+        else {
+            return Vec::new();
+        };
+        let mut transitions = self.advance(flow, at);
+        self.learn(release);
+        let all = flow.environments().iter();
+        for before in all.filter(|it| it.position < environment.position) {
+            let state = EntryState::Skipped;
+            self.set(&before.name, release.number, state, at, &mut transitions);
+        }
+        let name = environment.name.as_str();
+        for open in self.all_in(name, |it| !it.is_terminal()) {
+            self.supersede(name, open, release.number, at, &mut transitions);
+        }
+        self.take(name, release.number, at, &mut transitions);
+        if !self.clauses.is_dropped(Clause::RollbackHolds) {
+            self.hold(name, hold);
+        }
+        transitions
+    }
+
+    /// Returns the environment that a release is for, if it is a rollback.
+    pub(super) fn only(&self, release: u64) -> Option<&str> {
+        let only = self.releases.get(&release)?.only.as_deref();
+        only.filter(|_| !self.clauses.is_dropped(Clause::Alone))
+    }
+
+    pub(super) fn is_rollback(&self, release: u64) -> bool {
+        let release = self.releases.get(&release);
+        release.is_some_and(|it| it.only.is_some())
+    }
+
+    fn named_target(
+        &self,
+        flow: &Flow,
+        environment: &Environment,
+        release: u64,
+    ) -> Result<u64, NotRolledBack> {
+        if !self.releases.contains_key(&release) {
+            return Err(NotRolledBack::NoRelease(release));
+        }
+        let has_been_there = match self.state(&environment.name, release) {
+            Some(state) => state != EntryState::Skipped,
+            None => self.has_got_to(flow, environment, release),
+        };
+        has_been_there
+            .then_some(release)
+            .ok_or_else(|| NotRolledBack::NotThere {
+                environment: environment.name.clone(),
+                release,
+            })
+    }
+
+    fn usual_target(&self, environment: &Environment) -> Result<u64, NotRolledBack> {
+        let name = environment.name.as_str();
+        let nothing = || NotRolledBack::Nothing(name.to_owned());
+        let (taken, entry) = self.taken_last(name).ok_or_else(nothing)?;
+        if entry.state == EntryState::Deploying && self.is_rollback(taken) {
+            return Err(NotRolledBack::Busy {
+                environment: name.to_owned(),
+                deploying: taken,
+            });
+        }
+        let content = |release: u64| self.releases.get(&release).map(|it| &it.content);
+        let deployed = self.all_in(name, |it| it == EntryState::Deployed);
+        let mut newest_first = deployed.into_iter().rev().filter(|it| *it < taken);
+        let target = newest_first.find(|it| content(*it) != content(taken));
+        target.ok_or_else(nothing)
+    }
+
+    /// Returns the release whose objects an environment has: the one that was taken last.
+    fn taken_last(&self, environment: &str) -> Option<(u64, &Entry)> {
+        let taken = self.entries(environment).filter(|(_, entry)| {
+            matches!(
+                entry.state,
+                EntryState::Deploying | EntryState::Deployed | EntryState::Failed
+            )
+        });
+        taken.max_by_key(|(release, entry)| (entry.since, *release))
+    }
+}
