@@ -86,6 +86,8 @@ pub enum Clause {
     Numbers,
     /// What comes is not compared with a rollback.
     Measure,
+    /// A configuration is released on request only if its own label selects the released image.
+    Present,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

@@ -51,6 +51,8 @@ pub enum Cause {
     VersionCreated,
     /// The configuration names another label, and that is no higher version.
     LabelChanged,
+    /// Somebody wanted the configuration without waiting for another image.
+    Requested,
     /// Somebody has rolled an environment back.
     Rollback,
 }
@@ -126,6 +128,7 @@ impl Cause {
             Self::ContainerUpdated => "container_updated",
             Self::VersionCreated => "version_created",
             Self::LabelChanged => "label_changed",
+            Self::Requested => "requested",
             Self::Rollback => "rollback",
         }
     }

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use self::by_hand::NotRequested;
 pub use self::condition::Condition;
 use self::decision::{Candidate, cause, is_regressed, may_follow};
 pub use self::observation::{

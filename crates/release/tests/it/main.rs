@@ -12,6 +12,7 @@ mod polling;
 mod promotions;
 mod queues;
 mod ranges;
+mod requested;
 mod requests;
 mod restoring;
 mod rollbacks;
