@@ -88,6 +88,8 @@ pub enum Clause {
     Measure,
     /// A configuration is released on request only if its own label selects the released image.
     Present,
+    /// Nothing is restored any more where another release is taken.
+    RestoreEnds,
 }
 
 /// The clauses that are asked: all of them, unless the model drops one.

@@ -12,6 +12,7 @@ mod flow;
 mod live;
 mod moves;
 mod promotion;
+mod restore;
 mod rollback;
 mod soak;
 mod stop;
@@ -26,6 +27,7 @@ pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIM
 pub use self::flow::{Flow, InvalidFlow};
 pub use self::live::Live;
 pub use self::promotion::NotPromoted;
+pub use self::restore::{Restore, Restoring};
 pub use self::rollback::NotRolledBack;
 pub use self::stop::{Hold, Holds, Stop};
 use crate::clauses::{Clause, Clauses};
@@ -286,25 +288,33 @@ impl Queues {
                 entry.live.begin(at);
             }
         }
+        if let Some(environment) = flow
+            .get(environment)
+            .filter(|_| state == EntryState::Failed)
+        {
+            self.begin_restore(environment, release);
+        }
         transitions.extend(self.advance(flow, at));
         transitions
     }
 
-    /// Fails what has not become ready in time.
+    /// Fails what has not become ready in time, restorations included.
     pub fn expire(&mut self, flow: &Flow, at: Timestamp) -> Vec<Transition> {
         let mut transitions = Vec::new();
         for environment in flow.environments() {
-            let deploying = self.entries(&environment.name);
-            let expired: Vec<_> = deploying
-                .filter(|(_, entry)| entry.state == EntryState::Deploying)
-                .filter(|(_, entry)| at.duration_since(entry.since) >= environment.ready_timeout)
-                .map(|(release, entry)| (release, entry.attempt))
-                .collect();
-            for (release, attempt) in expired {
-                let timeout = environment.ready_timeout;
-                let report = Report::Failed(format!("not ready after {timeout:#}"));
-                let name = environment.name.as_str();
-                transitions.extend(self.report(flow, (name, release), attempt, report, at));
+            let (name, timeout) = (environment.name.as_str(), environment.ready_timeout);
+            let has_expired = |since| at.duration_since(since) >= timeout;
+            let failed = || Report::Failed(format!("not ready after {timeout:#}"));
+            for release in self.all_in(name, |it| it == EntryState::Deploying) {
+                let entry = self.entry(name, release).cloned().unwrap_or_default();
+                if has_expired(entry.since) {
+                    let of_release = (name, release);
+                    transitions.extend(self.report(flow, of_release, entry.attempt, failed(), at));
+                }
+            }
+            let restoring = self.restoring(name);
+            if let Some(it) = restoring.filter(|it| has_expired(it.since)) {
+                self.report_restore((name, it.failed), it.attempt, failed(), at);
             }
         }
         transitions
@@ -321,6 +331,7 @@ impl Queues {
         let mut transitions = Vec::new();
         let environments: Vec<_> = self.entries.keys().cloned().collect();
         for environment in environments {
+            self.end_restore(&environment);
             for release in self.all_in(&environment, EntryState::is_waiting) {
                 let state = EntryState::Cancelled;
                 self.set(&environment, release, state, at, &mut transitions);

@@ -34,6 +34,7 @@ impl Queues {
         let gone: Vec<_> = self.entries.keys().filter(is_gone).cloned().collect();
         for environment in gone {
             self.end_live(&environment, at);
+            self.end_restore(&environment);
             for release in self.all_in(&environment, |it| !it.is_terminal()) {
                 let state = EntryState::Cancelled;
                 self.set(&environment, release, state, at, transitions);

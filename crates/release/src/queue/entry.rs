@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Live;
+use super::{Live, Restore};
 
 /// The fate of a release in an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Entry {
     /// The time for which it has been live since it was deployed.
     #[serde(default)]
     pub live: Live,
+    /// The state of what follows its failure, where the environment wants to have back what was deployed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restore>,
 }
 
 /// The state of an entry.

@@ -72,7 +72,12 @@ impl Queues {
         if !self.clauses.is_dropped(Clause::Replaced) {
             self.end_live(environment, at);
         }
+        self.end_restore(environment);
         self.set(environment, release, EntryState::Deploying, at, transitions);
+        if let Some(entry) = self.entry_mut(environment, release) {
+            // What followed an earlier attempt is over, however it went.
+            entry.restore = None;
+        }
     }
 
     /// Queues a release in an environment; older ones that wait there make room.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, EntryState, Environment, Flow, Hold, Queues, Transition};
+use super::{Entry, EntryState, Environment, Flow, Hold, Queues, Restore, Transition};
 use crate::clauses::Clause;
 use crate::release::Release;
 
@@ -156,13 +156,14 @@ impl Queues {
         target.ok_or_else(nothing)
     }
 
-    /// Returns the release whose objects an environment has: the one that was taken last.
+    /// Returns the release whose objects an environment has: the one that was taken last, unless that has failed and
+    /// what was deployed is restored.
     fn taken_last(&self, environment: &str) -> Option<(u64, &Entry)> {
-        let taken = self.entries(environment).filter(|(_, entry)| {
-            matches!(
-                entry.state,
-                EntryState::Deploying | EntryState::Deployed | EntryState::Failed
-            )
+        let entries = self.entries(environment);
+        let taken = entries.filter(|(_, entry)| match entry.state {
+            EntryState::Deploying | EntryState::Deployed => true,
+            EntryState::Failed => entry.restore != Some(Restore::Done),
+            _ => false,
         });
         taken.max_by_key(|(release, entry)| (entry.since, *release))
     }
