@@ -9,6 +9,7 @@ mod advance;
 mod entry;
 mod environment;
 mod flow;
+mod future;
 mod live;
 mod moves;
 mod promotion;
@@ -16,6 +17,7 @@ mod restore;
 mod rollback;
 mod soak;
 mod stop;
+mod why;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +32,7 @@ pub use self::promotion::NotPromoted;
 pub use self::restore::{Restore, Restoring};
 pub use self::rollback::NotRolledBack;
 pub use self::stop::{Hold, Holds, Stop};
+pub use self::why::Why;
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;
 use crate::release::{Image, Release};

@@ -58,6 +58,16 @@ impl Version {
 }
 
 impl Level {
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
+        }
+    }
+
     /// Returns the size of the step from one tag to another.
     ///
     /// ```

@@ -71,6 +71,14 @@ impl FromIterator<(String, Hold)> for Holds {
 }
 
 impl Stop {
+    /// Returns the instant at which it ends; nothing if somebody has to end it.
+    pub(super) fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::Environment(_) | Self::Tracker(_) => None,
+            Self::Freeze(freeze) => Some(freeze.until),
+        }
+    }
+
     /// Returns who stops what, since or until when, and why.
     pub fn sentence(&self, environment: &Environment, tracker: &TrackerName) -> String {
         let name = &environment.name;

@@ -25,3 +25,4 @@ mod stored;
 mod support;
 mod timelines;
 mod trackers;
+mod whys;

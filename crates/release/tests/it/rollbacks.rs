@@ -9,21 +9,8 @@ use pathline_release::{Cause, Release, Rollback};
 
 use crate::support::{
     deploy, listed, mk_configuration, mk_cycle, mk_flow, mk_hold, mk_image, mk_queues, mk_release,
-    report, second, tick,
+    mk_rollback, report, second, tick,
 };
-
-/// Returns the rollback of an environment to a release.
-fn mk_rollback(number: u64, environment: &str, to: u64) -> Release {
-    Release {
-        number,
-        cause: Cause::Rollback,
-        rollback: Some(Rollback {
-            environment: environment.to_owned(),
-            to,
-        }),
-        ..mk_release(to, "1.0.0")
-    }
-}
 
 fn roll_back(queues: &mut Queues, flow: &Flow, release: &Release) {
     let hold = mk_hold("rolled back", 200);

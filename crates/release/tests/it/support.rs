@@ -8,7 +8,7 @@ use pathline_release::queue::{
 use pathline_release::tracker::{
     Cycle, ImageAnswer, ImageQuery, RegistryRead, SourceRead, Tracker,
 };
-use pathline_release::{Cause, Configuration, Image, Release, Vetos};
+use pathline_release::{Cause, Configuration, Image, Release, Rollback, Vetos};
 
 /// Returns an instant, in seconds.
 pub(crate) fn second(second: i64) -> Timestamp {
@@ -43,6 +43,19 @@ pub(crate) fn mk_release(number: u64, tag: &str) -> Release {
         previous: None,
         at: second(0),
         rollback: None,
+    }
+}
+
+/// Returns the rollback of an environment to a release.
+pub(crate) fn mk_rollback(number: u64, environment: &str, to: u64) -> Release {
+    Release {
+        number,
+        cause: Cause::Rollback,
+        rollback: Some(Rollback {
+            environment: environment.to_owned(),
+            to,
+        }),
+        ..mk_release(to, "1.0.0")
     }
 }
 
