@@ -19,7 +19,7 @@ pub enum Question {
 /// The requests of polls that find nothing new, by host. All changes are as cheap as what one tracker asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// What each tracker asks.
+    /// The questions of each tracker.
     trackers: HashMap<String, Vec<Question>>,
     questions: HashMap<Question, Asked>,
     hosts: HashMap<String, u64>,

@@ -17,7 +17,11 @@ const WORDS: [&str; 9] = [
 
 /// Tells whether a key has the name of a secret.
 pub(super) fn is_named_so(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
+    // An author is nobody's secret.
+    let key = key
+        .to_ascii_lowercase()
+        .replace("authoriz", "auth")
+        .replace("author", "");
     WORDS.iter().any(|word| key.contains(word))
 }
 
@@ -30,5 +34,20 @@ pub(super) fn has_secrets(value: &Value) -> bool {
             .any(|(key, value)| key == "file" || is_named_so(key) || has_secrets(value)),
         Value::Array(items) => items.iter().any(has_secrets),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_in_any_case_and_authors_are_none() {
+        for secret in ["DB_PASSWORD", "apiKey", "Authorization", "OAUTH", "auths"] {
+            assert!(is_named_so(secret), "{secret}");
+        }
+        for other in ["AUTHOR", "co-author", "LOG", "KEYS"] {
+            assert!(!is_named_so(other), "{other}");
+        }
     }
 }
