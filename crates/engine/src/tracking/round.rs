@@ -14,7 +14,7 @@ use pathline_release::poll::{Ending, Failure, FingerprintKey, Jitter, Question, 
 use pathline_release::queue::Flow;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{
-    Condition, Cycle, ImageQuery, Outcome, Phase, RegistryProblem, SourceProblem, SourceRead,
+    Cycle, ImageQuery, Outcome, Phase, RegistryProblem, SourceProblem, SourceRead,
 };
 use pathline_release::{label::Kind, tracker};
 use pathline_remote::git::Git;
@@ -265,7 +265,7 @@ impl Looker {
         let mut after = reading.reader(member);
         after.observed = Some(now);
         after.invalid = reading.invalid(member);
-        after.last_failure = words(&answers, &reading, (&after, &state));
+        after.last_failure = words(&answers, &reading, &after);
         let ending = ending(&answers, &reading, &outcome, &state, (member, interval));
         if !outcome.has_changed {
             // The commit may have moved; that is stored with the next change.
@@ -494,41 +494,12 @@ fn stored_known(known: &Known) -> KnownSource {
 }
 
 /// Returns what went wrong, in words.
-fn words(
-    answers: &RegistryAnswers,
-    reading: &Reading,
-    (after, state): (&FollowedTracker, &tracker::Tracker),
-) -> Option<String> {
+fn words(answers: &RegistryAnswers, reading: &Reading, after: &FollowedTracker) -> Option<String> {
     let of_source = reading.trouble.as_ref().map(|it| it.message.clone());
     let of_registry = answers.trouble.as_ref().map(|it| it.message.clone());
-    let words = [
-        of_source.or_else(|| after.invalid.clone()),
-        of_registry.or_else(|| lost(state)),
-    ];
+    let words = [of_source.or_else(|| after.invalid.clone()), of_registry];
     let words: Vec<String> = words.into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join("; "))
-}
-
-/// Returns what has become of the image of the last release, in words, if it is not there any more.
-fn lost(state: &tracker::Tracker) -> Option<String> {
-    let last = state.last_release()?;
-    let repository = &last.image.repository;
-    let (tag, label) = (&last.image.tag, last.configuration.label.as_str());
-    let holds = |condition| state.conditions().any(|(it, _)| it == condition);
-    if holds(Condition::SelectedTagGone) {
-        return Some(format!(
-            "{repository} has nothing that `{label}` selects, and `{tag}` is released; push it \
-             again, or name another version in the application file"
-        ));
-    }
-    let query = ImageQuery::of(&last.configuration);
-    let highest = state.answer(&query).map_or("", |it| &it.tag);
-    holds(Condition::VersionRegressed).then(|| {
-        format!(
-            "{repository} has `{highest}` as the highest version in `{label}`, and `{tag}` is \
-             released; push a higher one, or name the version in the application file"
-        )
-    })
 }
 
 fn ending(

@@ -104,14 +104,22 @@ fn versions(condition: Condition, state: &pathline_release::tracker::Tracker) ->
         }
         Condition::SelectedTagGone => {
             let last = last?;
-            let (wanted, tag) = (named(&last.configuration), &last.image.tag);
-            Some(format!("there is no {wanted}; {tag} is released"))
+            let (repository, tag) = (&last.image.repository, &last.image.tag);
+            let label = last.configuration.label.as_str();
+            Some(format!(
+                "{repository} has nothing that `{label}` selects, and `{tag}` is released; push it \
+                 again, or name another version in the application file"
+            ))
         }
         Condition::VersionRegressed => {
             let last = last?;
             let found = state.answer(&ImageQuery::of(&last.configuration))?;
-            let (found, tag) = (&found.tag, &last.image.tag);
-            Some(format!("{found} is found, and {tag} is released"))
+            let (repository, label) = (&found.repository, last.configuration.label.as_str());
+            let (highest, tag) = (&found.tag, &last.image.tag);
+            Some(format!(
+                "{repository} has `{highest}` as the highest version in `{label}`, and `{tag}` is \
+                 released; push a higher one, or name the version in the application file"
+            ))
         }
         _ => None,
     }

@@ -30,14 +30,19 @@ pub(super) struct Config {
 impl Config {
     /// A configuration that lets repositories and registries be asked without encryption, as often as tests do.
     pub(super) fn of(repositories: &[&Repository], registries: &[&str]) -> Self {
-        let hosts = repositories
-            .iter()
-            .map(|it| json!({"name": it.host(), "schemes": [it.scheme()], "perSecond": 1000}));
+        let mut hosts: Vec<Value> = Vec::new();
+        for it in repositories {
+            let host = json!({"name": it.host(), "schemes": [it.scheme()], "perSecond": 1000});
+            // Directories of this machine have no host, and are one all together.
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
         let registries = registries
             .iter()
             .map(|it| json!({"name": it, "http": true, "perSecond": 1000}));
         Self {
-            hosts: hosts.collect(),
+            hosts,
             registries: registries.collect(),
             more: json!({"polling": {"interval": "15s"}}),
         }
