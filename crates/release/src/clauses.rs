@@ -66,14 +66,18 @@ pub enum Clause {
     Soak,
     /// Time counts only while a release is live.
     OnlyLive,
-    /// What is taken ends the count of what was live there.
+    /// Time in which nobody watched does not count.
+    Watched,
+    /// A release that is taken ends the count of the one that was live there.
     Replaced,
     /// A release goes on when all environments of a position have it.
     Siblings,
     /// A release that was replaced where it was does not go on.
     Current,
-    /// What waits in an environment that is gone waits no longer.
+    /// Nothing waits in an environment that is gone.
     Removed,
+    /// An environment that is made again takes what was cancelled as a new attempt.
+    Again,
     /// Nothing is promoted at once into an environment that takes nothing.
     NowStopped,
     /// Nothing is promoted at once into an environment that deploys something.
@@ -84,7 +88,7 @@ pub enum Clause {
     RollbackHolds,
     /// Rollbacks have numbers of their own.
     Numbers,
-    /// What comes is not compared with a rollback.
+    /// Nothing is compared with a rollback.
     Measure,
     /// A configuration is released on request only if its own label selects the released image.
     Present,

@@ -13,6 +13,7 @@ mod future;
 mod live;
 mod moves;
 mod promotion;
+mod queued;
 mod restore;
 mod rollback;
 mod soak;
@@ -29,15 +30,15 @@ pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIM
 pub use self::flow::{Flow, InvalidFlow};
 pub use self::live::Live;
 pub use self::promotion::NotPromoted;
+use self::queued::QueuedRelease;
 pub use self::restore::{Restore, Restoring};
 pub use self::rollback::NotRolledBack;
 pub use self::stop::{Hold, Holds, Stop};
 pub use self::why::Why;
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;
-use crate::release::{Image, Release};
+use crate::release::Release;
 use crate::version::Level;
-use crate::vetos::Vetos;
 
 /// The queues of one tracker: what became of its releases in each environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,35 +53,6 @@ pub struct Queues {
     is_deleted: bool,
     #[serde(skip)]
     clauses: Clauses,
-}
-
-/// The part of a release that decides on its way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct QueuedRelease {
-    content: Content,
-    vetos: Vetos,
-    /// The environment that it is for, if it is a rollback.
-    only: Option<String>,
-}
-
-/// The content of a release: two of them may have the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Content {
-    image: Image,
-    config_hash: String,
-}
-
-impl QueuedRelease {
-    fn of(release: &Release) -> Self {
-        Self {
-            content: Content {
-                image: release.image.clone(),
-                config_hash: release.configuration.config_hash.clone(),
-            },
-            vetos: release.configuration.vetos.clone(),
-            only: release.rollback.as_ref().map(|it| it.environment.clone()),
-        }
-    }
 }
 
 /// The end of a deployment.
@@ -109,9 +81,15 @@ impl Queues {
     /// Returns the queues of a tracker as they were stored: releases, each with its entries by environment, and all
     /// holds of the tracker.
     ///
-    /// Needed are those releases that are queued, held or deploying somewhere, the newest one that is deployed, the
-    /// newest that has failed and the newest that is skipped in each environment, and the newest one of all; each with
-    /// all of its entries. With these they go on as if they had all.
+    /// With these releases, each with all of its entries, they go on as if they had all:
+    ///
+    /// - those that are queued, held or deploying somewhere, or have failed where something is still to be restored;
+    /// - of each environment the newest that is deployed, the newest that has failed, and the newest that is skipped and
+    ///   no rollback;
+    /// - the newest of all, and the newest that is no rollback;
+    /// - where a release is named ([`Queues::promote`], [`Queues::promote_now`], [`Queues::rollback_target`],
+    ///   [`Queues::why`]) that one, and those that have superseded it;
+    /// - for [`Queues::rollback_target`] all that are deployed or have failed in the environment.
     pub fn restored(
         tracker: TrackerName,
         releases: impl IntoIterator<Item = (Release, BTreeMap<String, Entry>)>,

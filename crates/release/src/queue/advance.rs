@@ -17,8 +17,8 @@ impl Queues {
     /// has got that far, and goes on with those that follow.
     pub fn advance(&mut self, flow: &Flow, at: Timestamp) -> Vec<Transition> {
         let mut transitions = Vec::new();
+        self.leave(flow, at, &mut transitions);
         if self.clauses.holds(Clause::Deleted, !self.is_deleted) {
-            self.leave(flow, at, &mut transitions);
             // The first ones first: what is skipped in one goes on to the next.
             for environment in flow.environments() {
                 self.arrive(flow, environment, at, &mut transitions);
@@ -119,6 +119,11 @@ impl Queues {
         let is_failed = state == Some(EntryState::Failed);
         matches!(state, Some(EntryState::Deployed | EntryState::Skipped))
             || is_failed && self.clauses.is_dropped(Clause::DeployedFirst)
+    }
+
+    /// Tells whether a release without an entry in an environment could be deployed there by hand.
+    pub(super) fn could_be_in(&self, flow: &Flow, environment: &Environment, release: u64) -> bool {
+        self.has_got_to(flow, environment, release) && !self.is_omitted(environment, release)
     }
 
     /// Tells whether a release is through everything before an environment, soaked or not.

@@ -58,7 +58,8 @@ impl Queues {
         let transitions = self.advance(flow, at);
         let is_deploying = self.newest(environment, EntryState::Deploying).is_some();
         let is_newest = self.newest(environment, EntryState::Deployed) == Some(release);
-        let counts = is_live && is_newest && !is_deploying;
+        let is_there = flow.get(environment).is_some();
+        let counts = is_live && is_newest && is_there && !is_deploying;
         let is_asked = !self.clauses.is_dropped(Clause::OnlyLive);
         match self.entry_mut(environment, release) {
             Some(entry) if counts => entry.live.begin(at),
@@ -78,7 +79,8 @@ impl Queues {
 
     /// Goes on counting after a restart, without the time in which nobody watched.
     pub fn restarted(&mut self, at: Timestamp) {
-        for live in self.counting() {
+        let is_asked = !self.clauses.is_dropped(Clause::Watched);
+        for live in self.counting().filter(|_| is_asked) {
             live.since = Some(at);
         }
     }

@@ -15,11 +15,12 @@ impl Queues {
         transitions: &mut Vec<Transition>,
     ) {
         let name = &environment.name;
+        let is_new_attempt = !self.clauses.is_dropped(Clause::Again);
         if let Some(cancelled) = self.entry_mut(name, release) {
             // Reports about the deployment that was cancelled are not about this one.
             *cancelled = Entry {
                 state: cancelled.state,
-                attempt: cancelled.attempt + 1,
+                attempt: cancelled.attempt + u32::from(is_new_attempt),
                 ..Entry::default()
             };
         }

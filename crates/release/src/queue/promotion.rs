@@ -57,7 +57,7 @@ impl Queues {
             let state = queues.state(name, release);
             match state {
                 Some(EntryState::Queued | EntryState::Held | EntryState::Failed) => {}
-                None if queues.has_got_to(flow, environment, release) => {}
+                None if queues.could_be_in(flow, environment, release) => {}
                 _ => return Err(queues.refused(flow, environment, release)),
             }
             queues.may_take(environment, release, halts, at)?;

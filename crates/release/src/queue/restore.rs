@@ -10,7 +10,7 @@ use crate::clauses::Clause;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Restore {
-    /// What was deployed is to be deployed again.
+    /// The release that was deployed is to be deployed again.
     Pending,
     /// It was.
     Done,

@@ -129,7 +129,7 @@ impl Queues {
         }
         let has_been_there = match self.state(&environment.name, release) {
             Some(state) => state != EntryState::Skipped,
-            None => self.has_got_to(flow, environment, release),
+            None => self.could_be_in(flow, environment, release),
         };
         has_been_there
             .then_some(release)

@@ -1,4 +1,4 @@
-//! Why a release is not in an environment yet, and when it can be.
+//! Answers to why a release is not in an environment yet, and when it can be.
 
 mod absent;
 mod coming;

@@ -1,5 +1,6 @@
 //! Flows that change: environments that are made later, and those that are removed.
 
+use jiff::SignedDuration;
 use pathline_release::queue::{EntryState, Report};
 
 use crate::support::{deploy, listed, mk_flow, mk_queues, mk_release, report, second, tick};
@@ -86,6 +87,20 @@ fn deployment_in_an_environment_that_is_removed_is_cancelled_and_its_reports_are
 }
 
 #[test]
+fn nothing_counts_in_an_environment_that_is_gone() {
+    let before = mk_flow(&[("dev", 0), ("prod", 1)]);
+    let mut queues = mk_queues();
+    queues.enter(&before, &mk_release(1, "1.0.0"), second(1));
+    deploy(&mut queues, &before, &["dev"], second(60));
+    let flow = mk_flow(&[("prod", 1)]);
+    queues.advance(&flow, second(70));
+    queues.live(&flow, ("dev", 1), true, second(80));
+    let entry = queues.entry("dev", 1).expect("it is kept");
+    assert_eq!(entry.live.counted, SignedDuration::from_secs(10));
+    assert_eq!(entry.live.since, None);
+}
+
+#[test]
 fn environment_that_is_made_again_takes_what_was_cancelled_as_a_new_attempt() {
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
     let mut queues = mk_queues();
@@ -111,4 +126,15 @@ fn deleted_tracker_goes_to_no_new_environment() {
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
     assert_eq!(queues.advance(&flow, second(70)), []);
     assert_eq!(tick(&mut queues, &flow, &["prod"], second(120)), []);
+}
+
+#[test]
+fn deployment_of_a_deleted_tracker_is_cancelled_with_its_environment() {
+    let flow = mk_flow(&[("dev", 0)]);
+    let mut queues = mk_queues();
+    queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
+    tick(&mut queues, &flow, &["dev"], second(60));
+    queues.delete(second(61));
+    queues.advance(&mk_flow(&[("prod", 1)]), second(70));
+    assert_eq!(listed(&queues, &flow), "dev.1=cancelled");
 }

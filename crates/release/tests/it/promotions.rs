@@ -146,6 +146,24 @@ fn promotion_at_once_is_refused_with_the_reason() {
 }
 
 #[test]
+fn nothing_is_deployed_by_hand_where_the_application_keeps_out() {
+    let before = crate::support::mk_flow(&[("dev", 0)]);
+    let mut queues = mk_queues();
+    let mut omitting = mk_release(1, "1.0.0");
+    omitting.configuration.vetos.omit_from_namespaces = vec!["prod".to_owned()];
+    queues.enter(&before, &omitting, second(1));
+    deploy(&mut queues, &before, &["dev"], second(60));
+    queues.enter(&before, &mk_release(2, "1.0.1"), second(61));
+    deploy(&mut queues, &before, &["dev"], second(80));
+    let flow = mk_flow();
+    assert_eq!(
+        promote_now(&mut queues, &flow, ("prod", Some(1))),
+        Err("`a.b` keeps out of `prod`".to_owned())
+    );
+    assert!(queues.rollback_target(&flow, ("prod", Some(1))).is_err());
+}
+
+#[test]
 fn promotion_at_once_is_refused_where_nothing_is_taken() {
     let mut dev = Environment::new("dev", 0);
     dev.freezes = vec![Freeze {

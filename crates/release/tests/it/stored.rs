@@ -1,4 +1,4 @@
-//! What ledgers hold since the first trackers is still read.
+//! Trackers, releases and entries of older ledgers are still read.
 
 use pathline_release::Release;
 use pathline_release::queue::{Entry, EntryState};

@@ -1,4 +1,4 @@
-//! Why a release is not there yet: the sentences, and the earliest times.
+//! Answers to why a release is not there yet: the sentences, and the earliest times.
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_release::Level;

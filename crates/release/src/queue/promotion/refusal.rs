@@ -47,6 +47,14 @@ pub enum NotPromoted {
         /// The number of the release.
         release: u64,
     },
+    /// The application keeps out of the environment.
+    #[error("`{tracker}` keeps out of `{environment}`")]
+    Omitted {
+        /// The environment.
+        environment: String,
+        /// The tracker.
+        tracker: TrackerName,
+    },
     /// A newer release is there already.
     #[error("release {newer} is newer, and {state} in `{environment}`")]
     Newer {
@@ -125,6 +133,11 @@ impl Queues {
                     release,
                     state: entry.state,
                 },
+            };
+        } else if self.is_omitted(environment, release) {
+            return NotPromoted::Omitted {
+                environment: name,
+                tracker: self.tracker.clone(),
             };
         } else if self.has_got_to(flow, environment, release) {
             return NotPromoted::Soaking {

@@ -1,4 +1,4 @@
-//! What is not there: how far a release has got that has no entry in an environment.
+//! Absence in words: how far a release has got that has no entry in an environment.
 
 use super::Why;
 use super::sentence::Asked;
@@ -12,6 +12,8 @@ impl Asked<'_> {
             (alone, true)
         } else if let Some(blocking) = self.blocking() {
             self.before(blocking)
+        } else if self.queues.is_omitted(self.environment, self.release) {
+            (self.skipped(), true)
         } else if let Some(newer) = self.queues.newer_than(self.name(), self.release) {
             (self.replaced(newer), true)
         } else {

@@ -1,4 +1,4 @@
-//! What comes: when an environment takes a release, or why it does not.
+//! The future in words: when an environment takes a release, or why it does not.
 
 use jiff::Timestamp;
 
