@@ -1,50 +1,21 @@
-//! The invariants.
-
-use std::collections::BTreeMap;
-use std::ops::AddAssign;
+//! The invariants of trackers.
 
 use pathline_release::label::Kind;
-use pathline_release::queue::{EntryState, Flow, Queues, Transition};
-use pathline_release::tracker::{Cycle, ImageQuery, Outcome, SourceRead, Tracker};
-use pathline_release::{Level, Release, Version};
+use pathline_release::tracker::{Cycle, ImageQuery, Outcome, Pending, SourceRead, Tracker};
+use pathline_release::{Cause, Release, Version};
 
+use super::counts::Counts;
 use super::world::{Source, World};
 
-/// Counts of releases and transitions, so that a model in which nothing happens is noticed.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) releases: u64,
-    pub(super) deployed: u64,
-    pub(super) at_the_end: u64,
-    pub(super) promoted: u64,
-    pub(super) discarded: u64,
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.releases += other.releases;
-        self.deployed += other.deployed;
-        self.at_the_end += other.at_the_end;
-        self.promoted += other.promoted;
-        self.discarded += other.discarded;
-    }
-}
-
-/// The past of a history that invariants compare with what follows.
+/// The releases of a history so far, which invariants compare with what follows.
 #[derive(Default)]
 pub(super) struct Checker {
-    pub(super) releases: Vec<Release>,
-    pub(super) counts: Counts,
-    /// The newest release that was deployed, by environment.
-    deployed: BTreeMap<String, u64>,
-    /// Whether somebody has promoted a release in an environment.
-    promoted: BTreeMap<(String, u64), bool>,
-    pub(super) is_deleted: bool,
+    releases: Vec<Release>,
 }
 
-type Checked = Result<(), String>;
+pub(super) type Checked = Result<(), String>;
 
-fn require(holds: bool, broken: impl FnOnce() -> String) -> Checked {
+pub(super) fn require(holds: bool, broken: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(broken()) }
 }
 
@@ -54,14 +25,14 @@ impl Checker {
         &mut self,
         world: &World,
         (before, tracker): (&Tracker, &Tracker),
-        cycle: &Cycle,
-        outcome: &Outcome,
+        (cycle, outcome): (&Cycle, &Outcome),
+        counts: &mut Counts,
     ) -> Checked {
         let is_stale = cycle.basis != before.basis() || before.is_deleted();
         require(outcome.is_discarded == is_stale, || {
             "a stale cycle counts".into()
         })?;
-        self.counts.discarded += u64::from(is_stale);
+        counts.discarded += u64::from(is_stale);
         let is_read = match cycle.source {
             SourceRead::Unchanged => before.source().is_some(),
             SourceRead::Read(_) => true,
@@ -71,6 +42,7 @@ impl Checker {
         if let Some(release) = &outcome.release {
             require(is_good, || "9.5: a release without both answers".into())?;
             self.released(world, release)?;
+            counts.releases += 1;
         }
         if is_good {
             self.settled(world, tracker, outcome.release.is_some())?;
@@ -78,12 +50,54 @@ impl Checker {
         Ok(())
     }
 
-    fn released(&mut self, world: &World, release: &Release) -> Checked {
-        let previous = self.releases.last();
-        let number = previous.map_or(1, |it| it.number + 1);
+    /// Checks a release that somebody asked for; `pending` is what waited before.
+    pub(super) fn requested(&mut self, release: &Release, pending: Option<&Pending>) -> Checked {
+        let pending = pending.map(|it| &it.configuration);
+        require(pending == Some(&release.configuration), || {
+            "9: a configuration that did not wait".into()
+        })?;
+        let label = &release.configuration.label;
+        let tag = release.image.tag.as_str();
+        let is_selected = label.choose([tag], None) == Some(tag)
+            && release.configuration.repository == release.image.repository;
+        require(is_selected, || "3: the label selects another image".into())?;
+        let previous = self.previous().map(|it| &it.image);
+        require(previous.is_none_or(|it| *it == release.image), || {
+            "a request does not change the image".into()
+        })?;
+        self.formed(release)
+    }
+
+    /// Checks a rollback.
+    pub(super) fn rolled_back(&mut self, release: &Release) -> Checked {
+        let rollback = release.rollback.as_ref();
+        let to = rollback.and_then(|it| self.releases.iter().find(|to| to.number == it.to));
+        let is_same = to.is_some_and(|it| {
+            it.image == release.image && it.configuration == release.configuration
+        });
+        require(is_same && release.cause == Cause::Rollback, || {
+            "a rollback has the content of another release".into()
+        })?;
+        self.formed(release)
+    }
+
+    /// Returns the last release that is no rollback.
+    fn previous(&self) -> Option<&Release> {
+        let mut newest_first = self.releases.iter().rev();
+        newest_first.find(|it| it.cause != Cause::Rollback)
+    }
+
+    fn formed(&mut self, release: &Release) -> Checked {
+        let number = self.releases.last().map_or(1, |it| it.number + 1);
         require(release.number == number, || {
             "1: numbers follow each other".into()
         })?;
+        self.releases.push(release.clone());
+        Ok(())
+    }
+
+    fn released(&mut self, world: &World, release: &Release) -> Checked {
+        let previous = self.previous();
         let (label, image) = (&release.configuration.label, &release.image);
         if label.kind() != Kind::Follow {
             require(image.tag == label.as_str(), || {
@@ -116,9 +130,7 @@ impl Checker {
                 })?;
             }
         }
-        self.releases.push(release.clone());
-        self.counts.releases += 1;
-        Ok(())
+        self.formed(release)
     }
 
     /// Checks that nothing is left to be done after a good cycle; one that has released something may leave something
@@ -148,128 +160,5 @@ impl Checker {
                 })
             }
         }
-    }
-
-    /// Checks transitions of entries; `is_by_hand` if somebody promoted.
-    pub(super) fn moved(
-        &mut self,
-        flow: &Flow,
-        queues: &Queues,
-        transitions: &[Transition],
-        is_by_hand: bool,
-    ) -> Checked {
-        for transition in transitions {
-            self.moved_one(flow, queues, transition, is_by_hand)?;
-        }
-        self.stands(flow, queues)
-    }
-
-    fn moved_one(
-        &mut self,
-        flow: &Flow,
-        queues: &Queues,
-        transition: &Transition,
-        is_by_hand: bool,
-    ) -> Checked {
-        let Transition {
-            environment,
-            release,
-            from,
-            to,
-        } = transition;
-        let key = (environment.clone(), *release);
-        if is_by_hand && *to == EntryState::Queued {
-            self.promoted.insert(key.clone(), true);
-            self.counts.promoted += 1;
-        }
-        let is_retried = is_by_hand && *from == Some(EntryState::Failed);
-        let was_settled = from.is_some_and(EntryState::is_terminal);
-        require(!was_settled || is_retried, || {
-            format!("8: {transition:?} after the end")
-        })?;
-        let is_new = from.is_none() || *to == EntryState::Queued || *to == EntryState::Deploying;
-        require(!(self.is_deleted && is_new), || {
-            format!("9.2: {transition:?} after the deletion")
-        })?;
-        let found = self.releases.iter().find(|it| it.number == *release);
-        let Some(found) = found else {
-            return Err(format!("9: {transition:?} of no release"));
-        };
-        let vetos = &found.configuration.vetos;
-        let is_omitted = vetos.omit_from_namespaces.contains(environment);
-        require(is_omitted == (*to == EntryState::Skipped), || {
-            format!("omit: {transition:?}")
-        })?;
-        let is_promoted = self.promoted.contains_key(&key);
-        if *to == EntryState::Deploying && !is_promoted {
-            require(vetos.auto_deploy, || format!("veto: {transition:?}"))?;
-            self.is_accepted(flow, queues, environment, found)?;
-        }
-        if *to == EntryState::Deployed {
-            let before = self.deployed.insert(environment.clone(), *release);
-            require(before < Some(*release), || {
-                format!("7: {transition:?} after {before:?}")
-            })?;
-            self.counts.deployed += 1;
-            self.counts.at_the_end += u64::from(environment == "prod");
-        }
-        Ok(())
-    }
-
-    fn is_accepted(
-        &self,
-        flow: &Flow,
-        queues: &Queues,
-        environment: &str,
-        release: &Release,
-    ) -> Checked {
-        let mut all = flow.environments().iter();
-        let accepts = all
-            .find(|it| it.name == environment)
-            .and_then(|it| it.accepts);
-        let deployed = queues.newest(environment, EntryState::Deployed);
-        let deployed = self.releases.iter().find(|it| Some(it.number) == deployed);
-        if let (Some(accepts), Some(deployed)) = (accepts, deployed) {
-            let level = Level::between(&deployed.image.tag, &release.image.tag);
-            return require(level <= accepts, || {
-                format!("accepts: {level:?} in {environment}")
-            });
-        }
-        Ok(())
-    }
-
-    /// Checks what holds of all entries at any time.
-    fn stands(&self, flow: &Flow, queues: &Queues) -> Checked {
-        let environments = flow.environments();
-        let of = |name: &str, state| {
-            queues
-                .entries(name)
-                .filter(|it| it.1.state == state)
-                .count()
-        };
-        for environment in environments {
-            for state in [EntryState::Queued, EntryState::Deploying] {
-                let count = of(&environment.name, state);
-                require(count <= 1, || {
-                    format!("6: {count} {state} in {}", environment.name)
-                })?;
-            }
-        }
-        for release in &self.releases {
-            let states = environments.iter().map(|it| {
-                let entry = queues.entry(&it.name, release.number);
-                entry.map(|it| it.state)
-            });
-            let states: Vec<_> = states.collect();
-            require(states[0].is_some(), || {
-                "4: no entry in the first environment".into()
-            })?;
-            for pair in states.windows(2) {
-                let is_through =
-                    matches!(pair[0], Some(EntryState::Deployed | EntryState::Skipped));
-                require(pair[1].is_none() || is_through, || format!("5: {states:?}"))?;
-            }
-        }
-        Ok(())
     }
 }

@@ -1,47 +1,38 @@
 //! Random histories of one tracker.
 
 use jiff::{SignedDuration, Timestamp};
-use pathline_release::Level;
 use pathline_release::clauses::Clause;
-use pathline_release::queue::{EntryState, Environment, Flow, Holds, Queues, Report, Transition};
-use pathline_release::tracker::{Cycle, Tracker};
+use pathline_release::queue::{EntryState, Queues};
+use pathline_release::tracker::Cycle;
 use pathline_testkit::Dice;
 
-use super::check::{Checker, Counts};
+use super::check::{Checker, require};
+use super::counts::Counts;
+use super::event::{Consequences, Event, State, apply};
+use super::flows::{ENVIRONMENTS, mk_flow, rearranged};
+use super::ledger::{Ledger, Named};
+use super::moves::{Moves, Scene};
+use super::promise;
+use super::truth::Truth;
 use super::world::World;
 
 /// The number of steps of a history.
-const STEPS: usize = 120;
-
-const ENVIRONMENTS: [&str; 4] = ["dev", "ha", "preprod", "prod"];
-
-/// An input of the state machines, as a log would have it.
-#[derive(Clone, Debug)]
-enum Event {
-    Cycle(Box<Cycle>),
-    Tick(Vec<&'static str>),
-    Report(&'static str, u64, u32, bool),
-    Promote(&'static str, Option<u64>),
-    Delete,
-}
-
-/// Both state machines.
-#[derive(Clone, PartialEq, Debug)]
-struct State {
-    tracker: Tracker,
-    queues: Queues,
-}
+const STEPS: usize = 180;
 
 struct History {
     dice: Dice,
     world: World,
-    flow: Flow,
     state: State,
+    /// All that is stored of the state.
+    ledger: Ledger,
+    truth: Truth,
     checker: Checker,
+    moves: Moves,
+    counts: Counts,
     now: Timestamp,
     dropped: Option<Clause>,
-    /// Everything that was put in, with its time.
-    log: Vec<(Event, Timestamp)>,
+    /// The state at the beginning, and everything that was put in, with its time.
+    log: (State, Vec<(Event, Timestamp)>),
     /// Cycles that are still under way, or come a second time, with the world that they saw.
     late: Vec<(Cycle, World)>,
     story: Vec<String>,
@@ -51,7 +42,7 @@ struct History {
 pub(super) fn run(seed: u64, dropped: Option<Clause>) -> Result<Counts, String> {
     let mut history = History::new(seed, dropped);
     history.run()?;
-    Ok(history.checker.counts)
+    Ok(history.counts)
 }
 
 /// Tells the story of a history.
@@ -65,15 +56,19 @@ impl History {
     fn new(seed: u64, dropped: Option<Clause>) -> Self {
         let mut dice = Dice::new(seed);
         let flow = mk_flow(&mut dice);
+        let state = State::new(flow, dropped);
         Self {
-            state: State::new(dropped),
             dice,
             world: World::new(),
-            flow,
+            log: (state.clone(), Vec::new()),
+            state,
+            ledger: Ledger::default(),
+            truth: Truth::default(),
             checker: Checker::default(),
+            moves: Moves::default(),
+            counts: Counts::default(),
             now: Timestamp::UNIX_EPOCH,
             dropped,
-            log: Vec::new(),
             late: Vec::new(),
             story: Vec::new(),
         }
@@ -81,43 +76,73 @@ impl History {
 
     fn run(&mut self) -> Result<(), String> {
         for _ in 0..STEPS {
-            self.now += SignedDuration::from_secs(1);
+            let time = SignedDuration::from_secs(self.dice.one_of(&[1, 1, 2, 5]));
+            self.now += time;
+            self.truth.pass(&self.state, time);
             self.step()?;
         }
         self.replay()
     }
 
     fn step(&mut self) -> Result<(), String> {
-        let environment = self.dice.one_of(&ENVIRONMENTS);
-        match self.dice.below(20) {
-            0..=4 => {
+        let (environment, _) = self.dice.one_of(&ENVIRONMENTS);
+        match self.dice.below(100) {
+            0..=19 => {
                 let told = self.world.change(&mut self.dice);
                 self.story.push(told);
                 Ok(())
             }
-            5..=8 => self.poll(),
-            9..=11 => {
-                let ticking = ENVIRONMENTS.into_iter().filter(|_| self.dice.chance(70));
-                let ticking = ticking.collect();
-                self.happen(Event::Tick(ticking))
+            20..=37 => self.poll(),
+            38..=52 => {
+                let names = ENVIRONMENTS.into_iter().map(|(it, _)| it);
+                let ticking = names.filter(|_| self.dice.chance(70)).collect();
+                self.happen(&Event::Tick(ticking))
             }
-            12..=15 => self.report(environment),
-            16 => {
-                let release = self.dice.chance(40).then(|| 1 + self.dice.below(6));
-                self.happen(Event::Promote(environment, release))
+            53..=70 => self.report(environment),
+            71..=74 => {
+                let release = self.named(40);
+                self.happen(&Event::Promote(environment, release))
             }
-            17 => {
-                self.story.push("restart".to_owned());
-                self.state = self.state.stored(self.dropped);
-                Ok(())
+            75..=76 => {
+                let release = self.named(40);
+                self.happen(&Event::PromoteNow(environment, release))
             }
-            18 if !self.late.is_empty() => {
+            77..=79 => self.live(environment),
+            80..=83 => self.stop(environment),
+            84..=85 => {
+                let release = self.named(50);
+                self.happen(&Event::Rollback(environment, release))
+            }
+            86 => self.happen(&Event::Request),
+            87..=88 => {
+                let flow = rearranged(&self.state.flow, &mut self.dice);
+                self.happen(&Event::Arrange(Box::new(flow)))
+            }
+            89..=90 => self.restore(environment),
+            91..=93 => self.promise(),
+            94 => self.restart(),
+            95 => {
+                let event = match self.dice.chance(50) {
+                    true => Event::Checkpoint,
+                    false => Event::Expire,
+                };
+                self.happen(&event)
+            }
+            96 => self.happen(&Event::Advance),
+            97..=98 if !self.late.is_empty() => {
                 let (late, world) = self.late.swap_remove(self.dice.index(self.late.len()));
                 self.observe(&late, &world)
             }
-            19 if self.dice.chance(3) => self.happen(Event::Delete),
+            99 if self.dice.chance(10) => self.happen(&Event::Delete),
             _ => Ok(()),
         }
+    }
+
+    /// Returns the number of a release, or of none, in so many of a hundred cases.
+    fn named(&mut self, percent: u64) -> Option<u64> {
+        let last = self.state.releases.len() as u64;
+        let is_named = self.dice.chance(percent);
+        is_named.then(|| 1 + self.dice.below(last + 1))
     }
 
     fn poll(&mut self) -> Result<(), String> {
@@ -133,30 +158,27 @@ impl History {
     }
 
     fn observe(&mut self, cycle: &Cycle, world: &World) -> Result<(), String> {
-        let event = Event::Cycle(Box::new(cycle.clone()));
-        self.story.push(format!("{event:?}"));
-        self.log.push((event, self.now));
         let before = self.state.tracker.clone();
-        let outcome = self.state.tracker.observe(cycle.clone(), self.now);
-        let trackers = (&before, &self.state.tracker);
-        self.checker.observed(world, trackers, cycle, &outcome)?;
-        let Some(release) = outcome.release else {
-            return Ok(());
+        let event = Event::Cycle(Box::new(cycle.clone()));
+        let Consequences {
+            outcome: Some(outcome),
+            ..
+        } = self.take(&event)?
+        else {
+            return Err("a cycle without an outcome".to_owned());
         };
-        let entered = self.state.queues.enter(&self.flow, &release, self.now);
+        let trackers = (&before, &self.state.tracker);
+        let answers = (cycle, &outcome);
         self.checker
-            .moved(&self.flow, &self.state.queues, &entered, false)
+            .observed(world, trackers, answers, &mut self.counts)
     }
 
     /// Reports about what is deploying, or about something else: late, twice, or of another attempt.
     fn report(&mut self, environment: &'static str) -> Result<(), String> {
-        let is_deploying = |it: &&str| {
-            self.state
-                .queues
-                .newest(it, EntryState::Deploying)
-                .is_some()
-        };
-        let busy: Vec<_> = ENVIRONMENTS.into_iter().filter(is_deploying).collect();
+        let queues = &self.state.queues;
+        let is_deploying = |it: &&str| queues.newest(it, EntryState::Deploying).is_some();
+        let names = ENVIRONMENTS.into_iter().map(|(it, _)| it);
+        let busy: Vec<_> = names.filter(is_deploying).collect();
         let environment = match busy.is_empty() || self.dice.chance(15) {
             true => environment,
             false => self.dice.one_of(&busy),
@@ -166,103 +188,177 @@ impl History {
         let release = deploying.filter(|_| self.dice.chance(80)).unwrap_or(any);
         let entry = self.state.queues.entry(environment, release);
         let attempt = entry.map(|it| it.attempt).unwrap_or_default();
-        let attempt = if self.dice.chance(95) {
-            attempt
-        } else {
-            attempt + 1
+        let attempt = match self.dice.chance(95) {
+            true => attempt,
+            false => attempt + 1,
         };
         let is_ready = self.dice.chance(75);
-        self.happen(Event::Report(environment, release, attempt, is_ready))
+        self.happen(&Event::Report(environment, release, attempt, is_ready))
     }
 
-    fn happen(&mut self, event: Event) -> Result<(), String> {
-        self.story.push(format!("{event:?}"));
-        let is_by_hand = matches!(event, Event::Promote(..));
-        self.checker.is_deleted |= matches!(event, Event::Delete);
-        let transitions = self.state.take(&self.flow, &event, self.now);
-        self.log.push((event, self.now));
-        let queues = &self.state.queues;
-        self.checker
-            .moved(&self.flow, queues, &transitions, is_by_hand)
+    /// Says of what is deployed, or of something else, that it is live or is not.
+    fn live(&mut self, environment: &'static str) -> Result<(), String> {
+        let deployed = self.state.queues.newest(environment, EntryState::Deployed);
+        let any = 1 + self.dice.below(5);
+        let release = deployed.filter(|_| self.dice.chance(90)).unwrap_or(any);
+        let is_live = self.dice.chance(60);
+        self.happen(&Event::Live(environment, release, is_live))
+    }
+
+    /// Holds something, or resumes it; most of what is held is resumed before long.
+    fn stop(&mut self, environment: &'static str) -> Result<(), String> {
+        let names = || ENVIRONMENTS.into_iter().map(|(it, _)| it);
+        let holds = self.state.queues.holds();
+        let held: Vec<_> = names().filter(|it| holds.get(it).is_some()).collect();
+        let halts = &self.state.halts;
+        let halted: Vec<_> = names().filter(|it| halts.get(it).is_some()).collect();
+        let event = match self.dice.below(10) {
+            0 => Event::Hold(environment),
+            1 => Event::Halt(environment, true),
+            2..=6 if !held.is_empty() => Event::Resume(self.dice.one_of(&held)),
+            _ if !halted.is_empty() => Event::Halt(self.dice.one_of(&halted), false),
+            _ => Event::Resume(environment),
+        };
+        self.happen(&event)
+    }
+
+    /// Reports about what is restored.
+    fn restore(&mut self, environment: &'static str) -> Result<(), String> {
+        let names = ENVIRONMENTS.into_iter().map(|(it, _)| it);
+        let restoring = names.map(|it| (it, self.state.queues.restoring(it)));
+        let mut restoring = restoring.filter_map(|(name, it)| Some((name, it?)));
+        let (environment, release, attempt) = match restoring.next() {
+            Some((name, it)) => (name, it.failed, it.attempt),
+            None => (environment, 1, 0),
+        };
+        let is_ready = self.dice.chance(70);
+        self.happen(&Event::Restored(environment, release, attempt, is_ready))
+    }
+
+    /// Ends Pathline, and starts it again after a while in which nobody watches.
+    fn restart(&mut self) -> Result<(), String> {
+        self.state = self.state.stored(self.dropped);
+        self.now += SignedDuration::from_secs(self.dice.one_of(&[1, 10, 40]));
+        self.happen(&Event::Restart)
+    }
+
+    /// Checks what is promised for a release.
+    fn promise(&mut self) -> Result<(), String> {
+        let Some(release) = self.named(100) else {
+            return Ok(());
+        };
+        self.story.push(format!("why {release}"));
+        self.counts.promises += 1;
+        let named = Named {
+            release: Some(release),
+            rollback_of: None,
+        };
+        let setting = (&self.state.flow, &self.state.halts);
+        let restored = self.ledger.restore(named, self.dropped);
+        let told = restored.why(setting, release, self.now);
+        let expected = self.state.queues.why(setting, release, self.now);
+        require(told == expected, || {
+            format!("restored, it is told otherwise: {told:?}, and not {expected:?}")
+        })?;
+        promise::check(&self.state, release, self.now)
+    }
+
+    fn happen(&mut self, event: &Event) -> Result<(), String> {
+        let pending = self.state.tracker.pending().cloned();
+        let Consequences { formed, .. } = self.take(event)?;
+        match (event, &formed) {
+            (Event::Request, Some(release)) => {
+                self.counts.requested += 1;
+                self.checker.requested(release, pending.as_ref())
+            }
+            (Event::Rollback(environment, _), Some(release)) => {
+                self.counts.rolled_back += 1;
+                let is_held = self.state.queues.holds().get(environment).is_some();
+                require(is_held, || "what is rolled back is not held".into())?;
+                self.checker.rolled_back(release)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets an event happen, to the whole state and to what is restored of it, and checks what follows.
+    fn take(&mut self, event: &Event) -> Result<Consequences, String> {
+        self.story.push(format!("{} {event:?}", self.now));
+        self.moves.is_deleted |= matches!(event, Event::Delete);
+        let before = self.ledger.restore(Named::by(event), self.dropped);
+        if let Event::Rollback(environment, release) = event {
+            let target = (*environment, *release);
+            let expected = self.state.queues.rollback_target(&self.state.flow, target);
+            let found = before.rollback_target(&self.state.flow, target);
+            require(found == expected, || {
+                "restored, the target is another".into()
+            })?;
+        }
+        let restoring = match event {
+            Event::Restored(environment, _, _, true) => Some(*environment),
+            _ => None,
+        };
+        let is_restoring = |state: &State, it: &str| state.queues.restoring(it).is_some();
+        let restoring = restoring.filter(|it| is_restoring(&self.state, it));
+        let consequences = self.state.take(event, self.now);
+        self.log.1.push((event.clone(), self.now));
+        self.restored_does_the_same(&before, event, &consequences)?;
+        let restored = restoring.filter(|it| !is_restoring(&self.state, it));
+        self.counts.restored += u64::from(restored.is_some());
+        let transitions = &consequences.transitions;
+        let scene = Scene {
+            state: &self.state,
+            ledger: &self.ledger,
+            truth: &self.truth,
+            event,
+            at: self.now,
+        };
+        self.moves.moved(scene, transitions, &mut self.counts)?;
+        self.truth.note(&self.state, event, transitions, restored);
+        Ok(consequences)
+    }
+
+    /// Checks that queues which are restored from what is stored do what the whole ones do, and stores that.
+    fn restored_does_the_same(
+        &mut self,
+        before: &Queues,
+        event: &Event,
+        consequences: &Consequences,
+    ) -> Result<(), String> {
+        let mut restored = before.clone();
+        let setting = (&self.state.flow, &self.state.halts);
+        let formed = consequences.formed.as_ref();
+        let found = apply(&mut restored, setting, event, formed, self.now);
+        require(found == consequences.transitions, || {
+            format!("restored, it does {found:?}, and not {consequences:?}")
+        })?;
+        for (environment, release, entry) in restored.changes(before) {
+            let whole = self.state.queues.entry(environment, release);
+            require(whole == Some(entry), || {
+                format!("restored, {environment}.{release} is {entry:?}, and not {whole:?}")
+            })?;
+        }
+        let is_deleted = self.moves.is_deleted;
+        self.ledger.store((&restored, before), formed, is_deleted);
+        Ok(())
     }
 
     /// Checks that a prefix of the log gives the same state as often as it is replayed, restarts or not.
     fn replay(&mut self) -> Result<(), String> {
-        let length = self.dice.index(self.log.len() + 1);
-        let mut straight = State::new(self.dropped);
-        let mut restarted = straight.clone();
-        for (event, at) in &self.log[..length] {
-            straight.take(&self.flow, event, *at);
-            restarted = restarted.stored(self.dropped);
-            restarted.take(&self.flow, event, *at);
+        let (first, log) = &self.log;
+        let length = self.dice.index(log.len() + 1);
+        let mut straight = first.clone();
+        let mut restarted = first.clone();
+        for (event, at) in &log[..length] {
+            straight.take(event, *at);
+            if self.dice.chance(20) {
+                restarted = restarted.stored(self.dropped);
+            }
+            restarted.take(event, *at);
         }
         match straight == restarted {
             true => Ok(()),
             false => Err("10: replayed, the log gives another state".to_owned()),
         }
     }
-}
-
-impl State {
-    fn new(dropped: Option<Clause>) -> Self {
-        let name = "a.b".parse().expect("a name");
-        Self {
-            tracker: Tracker::new(SignedDuration::ZERO).without(dropped),
-            queues: Queues::new(name).without(dropped),
-        }
-    }
-
-    fn take(&mut self, flow: &Flow, event: &Event, at: Timestamp) -> Vec<Transition> {
-        match event {
-            Event::Cycle(cycle) => {
-                let outcome = self.tracker.observe((**cycle).clone(), at);
-                let release = outcome.release.as_ref();
-                release.map_or_else(Vec::new, |it| self.queues.enter(flow, it, at))
-            }
-            Event::Tick(environments) => {
-                self.queues
-                    .tick((flow, &Holds::default()), environments, at)
-            }
-            Event::Report(environment, release, attempt, is_ready) => {
-                let report = match is_ready {
-                    true => Report::Ready,
-                    false => Report::Failed("it failed".to_owned()),
-                };
-                self.queues
-                    .report(flow, (environment, *release), *attempt, report, at)
-            }
-            Event::Promote(environment, release) => {
-                let promoted = self.queues.promote(flow, (environment, *release), at);
-                promoted.unwrap_or_default()
-            }
-            Event::Delete => {
-                self.tracker.delete();
-                self.queues.delete(at)
-            }
-        }
-    }
-
-    /// Writes the state down and reads it again, as a restart does.
-    fn stored(&self, dropped: Option<Clause>) -> Self {
-        let tracker = serde_json::to_string(&self.tracker).expect("it can be written");
-        let queues = serde_json::to_string(&self.queues).expect("it can be written");
-        let tracker: Tracker = serde_json::from_str(&tracker).expect("it can be read");
-        let queues: Queues = serde_json::from_str(&queues).expect("it can be read");
-        Self {
-            tracker: tracker.without(dropped),
-            queues: queues.without(dropped),
-        }
-    }
-}
-
-fn mk_flow(dice: &mut Dice) -> Flow {
-    let positions = (0..).zip(ENVIRONMENTS);
-    let environments = positions.map(|(position, name)| {
-        let mut environment = Environment::new(name, position);
-        if dice.chance(25) {
-            environment.accepts = Some(dice.one_of(&[Level::Digest, Level::Patch, Level::Minor]));
-        }
-        environment
-    });
-    Flow::new(environments.collect()).expect("four names")
 }
