@@ -27,7 +27,7 @@ impl Queues {
         transitions
     }
 
-    /// Ends what waits, or is deployed, in environments that are gone.
+    /// Ends what waits, or is being deployed, in environments that are gone.
     fn leave(&mut self, flow: &Flow, at: Timestamp, transitions: &mut Vec<Transition>) {
         let is_asked = !self.clauses.is_dropped(Clause::Removed);
         let is_gone = |name: &&String| flow.get(name).is_none() && is_asked;

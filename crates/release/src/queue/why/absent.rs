@@ -57,9 +57,13 @@ impl Asked<'_> {
         match soaked_at {
             Some(soaked_at) if is_arriving => {
                 let soaked_at = self.local(soaked_at);
-                self.then(format!(
-                    "release {release} soaks in {places} until {soaked_at}"
-                ))
+                let soaks = format!("release {release} soaks in {places} until {soaked_at}");
+                match self.replaced_while_soaking() {
+                    None => self.then(soaks),
+                    Some(by) => self.promoted_now(&format!(
+                        "{soaks}, and release {by} takes its place there before"
+                    )),
+                }
             }
             None if is_arriving => {
                 let needed = environment.soak;
@@ -70,6 +74,18 @@ impl Asked<'_> {
             }
             _ => self.promoted_now(&format!("release {release} was replaced in {places}")),
         }
+    }
+
+    /// Returns the release that is taken where this one soaks before it has soaked.
+    fn replaced_while_soaking(&self) -> Option<u64> {
+        let ended = &self.future.queues;
+        if ended.entry(self.name(), self.release).is_some() {
+            return None;
+        }
+        let position = ended.deployed_before(self.flow, self.environment, self.release)?;
+        let newest = |name: &str| ended.newest(name, EntryState::Deployed);
+        let newest = self.flow.at(position).filter_map(|it| newest(&it.name));
+        newest.filter(|it| *it > self.release).max()
     }
 
     fn promoted_now(&self, there: &str) -> String {
