@@ -81,7 +81,8 @@ async fn newer_release_supersedes_what_is_queued(home: &Home) -> anyhow::Result<
         found.push((entries(&release), superseded_by, release.release.previous));
     }
     let expected = [
-        ("dev=deployed".to_owned(), None, None),
+        // It goes on as soon as anybody looks.
+        ("dev=deployed prod=queued".to_owned(), None, None),
         ("dev=superseded".to_owned(), Some(3), Some(1)),
         ("dev=queued".to_owned(), None, Some(2)),
     ];
