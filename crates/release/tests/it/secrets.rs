@@ -88,14 +88,14 @@ fn secrets_are_taken_out_wherever_they_stand() {
 #[test]
 fn names_stay_and_the_rest_is_as_it_was() {
     let (public, secrets) = split(
-        "shop: {web: {version: a, environment: {variable: {LOG: shown, AUTHOR: hidden}, \
+        "shop: {web: {version: a, environment: {variable: {LOG: shown, AUTHOR: shown, OAUTH: hidden}, \
          file: {config: {app: {data: [{name: a, value: shown}]}}, \
          secret: {key/~: {mountPath: /k, inheritGroup: false, data: [{name: a, value: Zm9v}, {name: b, value: ''}]}}}}}}",
     );
     assert_eq!(
         public,
         json!({"group": {}, "application": {"version": "a", "environment": {
-            "variable": {"LOG": "shown"},
+            "variable": {"AUTHOR": "shown", "LOG": "shown"},
             "file": {
                 "config": {"app": {"data": [{"name": "a", "value": "shown"}]}},
                 "secret": {"key/~": {"mountPath": "/k", "inheritGroup": false, "data": [{"name": "a"}, {"name": "b"}]}},
@@ -104,7 +104,7 @@ fn names_stay_and_the_rest_is_as_it_was() {
     );
     let pointers: Vec<_> = secrets.pointers().collect();
     let data = "/application/environment/file/secret/key~1~0/data";
-    let variable = "/application/environment/variable/AUTHOR".to_owned();
+    let variable = "/application/environment/variable/OAUTH".to_owned();
     assert_eq!(
         pointers,
         [
