@@ -33,7 +33,7 @@ pub struct AppState {
     followers: Arc<Semaphore>,
     waiters: Arc<Semaphore>,
     owner_watches: OwnerWatches,
-    tracking: Tracking,
+    tracking: Arc<Tracking>,
     ingest: Ingest,
     closing: CancellationToken,
     /// The tasks that requests start and do not wait for.
@@ -54,7 +54,7 @@ impl AppState {
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             waiters: Arc::new(Semaphore::new(MAX_WAITERS)),
             owner_watches: OwnerWatches::new(tasks.clone()),
-            tracking: Tracking::default(),
+            tracking: Arc::default(),
             ingest: Ingest::default(),
             closing: CancellationToken::new(),
             tasks,
@@ -85,7 +85,7 @@ impl AppState {
     /// Adds the settings of tracking, and the board of its polls.
     #[must_use]
     pub fn with_tracking(mut self, tracking: Tracking) -> Self {
-        self.tracking = tracking;
+        self.tracking = Arc::new(tracking);
         self
     }
 

@@ -96,7 +96,7 @@ impl World {
     }
 
     /// Looks at all trackers, which somebody wants or not, a second later.
-    async fn look_so(&mut self, is_wanted: bool) -> Vec<Ending> {
+    async fn poll_so(&mut self, is_wanted: bool) -> Vec<Ending> {
         self.pass(SignedDuration::from_secs(1));
         let members: Vec<FollowedTracker> = self.followed.all().cloned().collect();
         let circumstances = Circumstances {
@@ -115,8 +115,8 @@ impl World {
         endings
     }
 
-    async fn look(&mut self) -> Vec<Ending> {
-        self.look_so(true).await
+    async fn poll(&mut self) -> Vec<Ending> {
+        self.poll_so(true).await
     }
 
     /// Lets time pass.

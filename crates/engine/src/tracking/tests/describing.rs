@@ -35,7 +35,7 @@ fn blobs(world: &World) -> usize {
 #[tokio::test]
 async fn release_is_formed_at_once_and_described_when_that_works_also_after_a_restart() {
     let mut world = broken(&[(REVISION, "c0ffee"), (SOURCE, "https://git.example/shop")]).await;
-    let endings = world.look().await;
+    let endings = world.poll().await;
     assert!(
         matches!(endings[..], [Ending::Succeeded { .. }]),
         "{endings:?}"
@@ -53,7 +53,7 @@ async fn release_is_formed_at_once_and_described_when_that_works_also_after_a_re
 
     world.restart().await;
     world.registry.change(|it| it.breaks_blobs = false);
-    world.look().await;
+    world.poll().await;
     let described = release(&world).await;
     assert_eq!(described.image_revision.as_deref(), Some("c0ffee"));
     assert_eq!(
@@ -68,23 +68,23 @@ async fn release_is_formed_at_once_and_described_when_that_works_also_after_a_re
     assert_eq!(described, expected, "all else is as it was formed");
     assert_eq!(world.tracker().last_failure, None);
     world.asked();
-    world.look().await;
+    world.poll().await;
     assert_eq!(world.count(), 2, "it is not asked again");
 }
 
 #[tokio::test]
 async fn description_that_fails_is_tried_less_and_less_often() {
     let mut world = broken(&[]).await;
-    world.look_so(false).await;
+    world.poll_so(false).await;
     assert_eq!(blobs(&world), 1);
     let mut tries = 0;
     for _ in 0..360 {
         world.pass(SignedDuration::from_secs(9));
-        world.look_so(false).await;
+        world.poll_so(false).await;
         tries += blobs(&world);
     }
     assert!((6..=10).contains(&tries), "{tries} in an hour");
-    world.look_so(true).await;
+    world.poll_so(true).await;
     assert_eq!(blobs(&world), 1, "whoever wants it gets it tried");
 }
 
@@ -92,12 +92,12 @@ async fn description_that_fails_is_tried_less_and_less_often() {
 async fn image_that_says_nothing_is_asked_once() {
     let mut world = broken(&[]).await;
     world.registry.change(|it| it.breaks_blobs = false);
-    world.look().await;
+    world.poll().await;
     assert_eq!(blobs(&world), 1);
     assert!(!world.tracker().stored.is_undescribed);
     world.restart().await;
     for _ in 0..3 {
-        world.look().await;
+        world.poll().await;
         assert_eq!(world.count(), 2);
     }
     assert_eq!(release(&world).await.image_revision, None);

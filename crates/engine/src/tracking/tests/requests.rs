@@ -10,8 +10,8 @@ const HEAD: &str = "HEAD /v2/shop/web/manifests/latest";
 
 /// Looks until there is nothing new, and forgets what that took.
 async fn settle(world: &mut World) {
-    world.look().await;
-    world.look().await;
+    world.poll().await;
+    world.poll().await;
     world.asked();
 }
 
@@ -28,7 +28,7 @@ async fn p01_poll_of_a_fixed_label_without_news_is_two_requests_and_writes_nothi
         trackers.all_active().await.unwrap(),
     );
     for _ in 0..100 {
-        world.look().await;
+        world.poll().await;
         assert_eq!(world.asked(), (vec![HEAD.to_owned()], 1));
     }
     let trackers = world.ledger.trackers();
@@ -53,7 +53,7 @@ async fn p01_poll_of_a_range_without_news_is_the_pages_and_two_requests() {
     world.follow(&["shop.web"]).await;
     settle(&mut world).await;
     let before = world.ledger.trackers().newest_change().await.unwrap();
-    world.look().await;
+    world.poll().await;
     let list = "GET /v2/shop/web/tags/list".to_owned();
     let head = "HEAD /v2/shop/web/manifests/1.2.0".to_owned();
     assert_eq!(
@@ -73,7 +73,7 @@ async fn p12_trackers_of_one_file_and_one_label_count_as_two_requests() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     world.follow(&names).await;
     settle(&mut world).await;
-    world.look().await;
+    world.poll().await;
     assert_eq!(world.asked(), (vec![HEAD.to_owned()], 1));
     for host in [
         world.registry.host(),
@@ -111,7 +111,7 @@ async fn interval_is_stretched_by_all_requests_of_a_poll_without_news() {
     // Five pages and the image.
     assert_eq!(world.followed.requests(&host), 6);
     world.pass(SignedDuration::from_secs(61));
-    world.look().await;
+    world.poll().await;
     assert_eq!(world.count(), 9, "the token is over: it takes two more");
     assert_eq!(world.followed.requests(&host), 8);
     assert_eq!(
@@ -130,7 +130,7 @@ async fn p08_registry_that_wants_to_be_left_alone_is_asked_again_when_it_said() 
     let reply = Reply::new(429).header("retry-after", "600");
     world.registry.server.reply_next(reply);
     let until = world.clock.now() + SignedDuration::from_secs(600);
-    let held = world.look().await;
+    let held = world.poll().await;
     let [
         Ending::Failed {
             not_before: Some(not_before),
@@ -143,7 +143,7 @@ async fn p08_registry_that_wants_to_be_left_alone_is_asked_again_when_it_said() 
     assert!(not_before >= until);
     assert_eq!(world.asked().0, [HEAD]);
     for _ in 0..10 {
-        let ending = world.look().await;
+        let ending = world.poll().await;
         assert_eq!(ending, [Ending::Again(not_before)], "nothing has failed");
         assert_eq!(
             world.asked(),
@@ -155,7 +155,7 @@ async fn p08_registry_that_wants_to_be_left_alone_is_asked_again_when_it_said() 
     assert!(told.contains(&world.registry.host()), "{told}");
     assert!(told.contains(&not_before.to_string()), "{told}");
     world.clock.set(not_before);
-    world.look().await;
+    world.poll().await;
     assert_eq!(world.asked().0, [HEAD]);
     assert_eq!(world.tracker().last_failure, None);
 }
@@ -165,7 +165,7 @@ async fn file_that_is_not_valid_is_read_once_and_stays_explained() {
     let mut world = World::new().await;
     world.commit("not a version at all");
     world.follow(&["shop.web"]).await;
-    world.look().await;
+    world.poll().await;
     let told = world.tracker().last_failure.clone();
     assert!(
         told.as_ref()
@@ -174,7 +174,7 @@ async fn file_that_is_not_valid_is_read_once_and_stays_explained() {
     );
     world.asked();
     for _ in 0..3 {
-        world.look().await;
+        world.poll().await;
         assert_eq!(world.asked(), (Vec::new(), 1), "the commit alone");
         assert_eq!(world.tracker().last_failure, told);
     }

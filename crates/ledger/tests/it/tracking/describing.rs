@@ -1,4 +1,4 @@
-//! What images say of themselves, which is recorded after their releases.
+//! Descriptions of images, which are recorded after their releases.
 
 use pathline_ledger::releases::{ImageDescription, Undescribed};
 
