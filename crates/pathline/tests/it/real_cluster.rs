@@ -89,10 +89,14 @@ async fn a_real_cluster_is_served_with_the_rights_of_the_manifests() {
 
 fn controller_needs_the_kinds(kubectl: &Kubectl<'_>) {
     let kubeconfig = kubectl.kubeconfig.to_str().unwrap();
+    // A ledger belongs to one cluster: the one of another run would refuse this one.
+    let home = tempfile::tempdir().expect("a scratch directory");
     let too_early = run(&[
         "controller",
         "--kubeconfig",
         kubeconfig,
+        "--data-dir",
+        home.path().to_str().unwrap(),
         "--listen",
         "127.0.0.1:0",
     ]);
