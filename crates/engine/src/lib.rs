@@ -25,6 +25,7 @@ use crate::runtime::env::Env;
 use crate::runtime::lease::Candidate;
 use crate::runtime::part::{Part, run_all};
 
+pub use crate::observe::confirm::{ConfirmError, Confirmer, OwnerVersion, owner_resource};
 pub use crate::runtime::clock::Clock;
 pub use crate::runtime::connection::Connection;
 pub use crate::runtime::lease::Election;

@@ -1,5 +1,6 @@
 //! Observation: the lineage of what was stamped, and the rollouts below it.
 
+pub(crate) mod confirm;
 pub(crate) mod lineage;
 pub(crate) mod rollout;
 

@@ -2,7 +2,7 @@
 //! people. HTTP comes in with [`crate::rest`].
 
 use pathline_client::api::{FieldProblem, Problem, ProblemDetail};
-use pathline_engine::explain;
+use pathline_engine::{ConfirmError, explain};
 use pathline_ledger::{Permission, Permissions};
 
 /// The advice where a part is up and does not answer: `/readyz` does not know of it.
@@ -184,6 +184,16 @@ impl From<pathline_ledger::Error> for ApiError {
                 tracing::warn!("the ledger does not answer: {}", explain(&other));
                 Self::unavailable("the ledger does not answer").with_hint(LOGGED)
             }
+        }
+    }
+}
+
+impl From<ConfirmError> for ApiError {
+    fn from(error: ConfirmError) -> Self {
+        match error {
+            ConfirmError::Cluster(error) => error.into(),
+            ConfirmError::TimedOut => Self::unavailable("the cluster does not answer"),
+            ConfirmError::Ledger(error) => error.into(),
         }
     }
 }

@@ -7,12 +7,10 @@ mod status;
 use std::time::Duration;
 
 use kube::ResourceExt;
-use kube::api::{Api, ApiResource, DynamicObject, ListParams};
+use kube::api::{Api, DynamicObject, ListParams};
 use pathline_blueprint::owner::OwnerKind;
 use pathline_client::api::{Owner, OwnerPage, OwnerRef, PathStep};
-use pathline_kinds::carto::{Deliverable, Workload};
-use pathline_lineage::owner_lineage;
-use serde_json::json;
+use pathline_engine::{OwnerVersion, owner_resource};
 use tokio::time::timeout;
 
 use crate::AppState;
@@ -43,7 +41,7 @@ pub(crate) async fn list(state: &AppState, asked: &ListOwners) -> Result<OwnerPa
         ));
     }
     let client = state.cluster()?.clone();
-    let resource = resource(asked.kind);
+    let resource = owner_resource(asked.kind);
     let api: Api<DynamicObject> = match &asked.namespace {
         Some(namespace) => {
             names::check_label("namespace", namespace)?;
@@ -97,34 +95,11 @@ pub(crate) async fn path_of(state: &AppState, owner: &OwnerRef) -> Result<Vec<Pa
     let Some(kind) = kind else {
         return Ok(Vec::new());
     };
-    let api: Api<DynamicObject> = Api::namespaced_with(client, &owner.namespace, &resource(kind));
+    let api: Api<DynamicObject> =
+        Api::namespaced_with(client, &owner.namespace, &owner_resource(kind));
     let object = answer(api.get_opt(&owner.name)).await?;
     let object = object.filter(|it| it.uid().as_ref() == Some(&owner.uid));
     Ok(object.as_ref().map(status::path).unwrap_or_default())
-}
-
-/// An owner as it is now, for those who wait for it.
-#[derive(Clone, Debug)]
-pub(crate) struct OwnerVersion {
-    pub(crate) uid: String,
-    pub(crate) generation: i64,
-    /// The digest of what can change without a new generation.
-    pub(crate) metadata_digest: String,
-}
-
-impl OwnerVersion {
-    /// Takes from an owner what tells it from others, and from itself at another time.
-    pub(crate) fn of(object: &DynamicObject) -> Self {
-        let metadata = json!({
-            "labels": object.metadata.labels,
-            "annotations": object.metadata.annotations,
-        });
-        Self {
-            uid: object.uid().unwrap_or_default(),
-            generation: object.metadata.generation.unwrap_or_default(),
-            metadata_digest: owner_lineage::metadata_digest(&metadata),
-        }
-    }
 }
 
 /// Finds an owner, if it is there now.
@@ -165,12 +140,12 @@ pub(crate) async fn get_if_there(
 
 /// Returns the owners of a kind in a namespace.
 pub(crate) fn api(client: &kube::Client, kind: OwnerKind, namespace: &str) -> Api<DynamicObject> {
-    Api::namespaced_with(client.clone(), namespace, &resource(kind))
+    Api::namespaced_with(client.clone(), namespace, &owner_resource(kind))
 }
 
 /// Returns the owners of a kind in all namespaces.
 pub(crate) fn everywhere(client: &kube::Client, kind: OwnerKind) -> Api<DynamicObject> {
-    Api::all_with(client.clone(), &resource(kind))
+    Api::all_with(client.clone(), &owner_resource(kind))
 }
 
 /// Waits for the cluster, but not for ever.
@@ -178,11 +153,4 @@ pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> R
     let answered = timeout(CLUSTER_TIMEOUT, asked).await;
     let answered = answered.map_err(|_| ApiError::unavailable("the cluster does not answer"))?;
     Ok(answered?)
-}
-
-fn resource(kind: OwnerKind) -> ApiResource {
-    match kind {
-        OwnerKind::Workload => ApiResource::erase::<Workload>(&()),
-        OwnerKind::Deliverable => ApiResource::erase::<Deliverable>(&()),
-    }
 }

@@ -2,8 +2,6 @@
 //!
 //! Whoever waits follows the owner's lineage in the ledger; nobody polls.
 
-mod confirm;
-mod final_objects;
 mod id;
 mod owner_wait;
 mod owner_watch;

@@ -10,11 +10,12 @@ use kube::api::DynamicObject;
 use kube::runtime::{WatchStreamExt, watcher};
 use parking_lot::Mutex;
 use pathline_blueprint::owner::OwnerKind;
+use pathline_engine::OwnerVersion;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 use crate::views::names::OwnerName;
-use crate::views::owners::{self, OwnerVersion};
+use crate::views::owners;
 
 /// An owner as a watch shows it, which may be a little late.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,7 @@
 //! The lineage judges; what it can't know, since it is as old as the last look at the owner, is read from the cluster.
 
 use pathline_client::api::WaitResult;
+use pathline_engine::Confirmer;
 use pathline_lineage::OwnerLineage;
 
 use super::OwnerWait;
@@ -11,7 +12,7 @@ use crate::error::ApiError;
 use crate::views::concern::Catalogue;
 use crate::views::names::OwnerName;
 use crate::views::owners;
-use crate::views::wait::{confirm, replaced, result};
+use crate::views::wait::{replaced, result};
 
 impl OwnerWait {
     /// Returns what can be said now.
@@ -55,7 +56,9 @@ impl OwnerWait {
         let verdict = present.waiter.judge(&lineage);
         let confirmation = present.waiter.confirmation(&lineage, &verdict);
         let waited = present.result(verdict, &lineage);
-        let differences = confirm::differences(&self.state, self.kind, &self.name, &confirmation);
+        let confirmer = Confirmer::new(self.state.cluster()?, self.state.ledger()?);
+        let name = (self.name.namespace.as_str(), self.name.name.as_str());
+        let differences = confirmer.differences(self.kind, name, &confirmation);
         let differences = Box::pin(differences).await?;
         self.is_outdated = !differences.is_empty();
         if self.is_outdated {

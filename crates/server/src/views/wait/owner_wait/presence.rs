@@ -1,12 +1,13 @@
 //! Finds out whether the owner of a wait is there, has come or has gone.
 
+use pathline_engine::OwnerVersion;
 use pathline_lineage::wait::AwaitedMetadata;
 
 use super::OwnerWait;
 use super::awaited_owner::{Absent, AwaitedOwner, Present};
 use crate::error::ApiError;
 use crate::views::names::OwnerName;
-use crate::views::owners::{self, OwnerVersion};
+use crate::views::owners;
 use crate::views::wait::owner_watch::WatchedOwner;
 
 impl OwnerWait {

@@ -8,7 +8,7 @@ use pathline_kinds::split_api_version;
 use pathline_lineage::wait::confirmation::{FinalObject, ObjectMetadata};
 use serde_json::Value;
 
-use crate::views::owners;
+use crate::runtime::calls::call;
 
 /// Says which final objects are not as they were observed. What can't be read is not known to differ.
 pub(super) async fn differences(
@@ -23,7 +23,7 @@ pub(super) async fn differences(
         let (api, name) = locate(client, &stamped)?;
         let kind = stamped.kind.unwrap_or_default();
         Some(async move {
-            let found = owners::answer(api.get_metadata_opt(&name)).await.ok()?;
+            let found = call(api.get_metadata_opt(&name)).await.ok()?;
             let now = found.as_ref().map(|it| ObjectMetadata {
                 uid: it.metadata.uid.as_deref(),
                 generation: it.metadata.generation,
