@@ -19,6 +19,7 @@ mod rollback;
 mod soak;
 mod stop;
 mod why;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,7 @@ pub use self::restore::{Restore, Restoring};
 pub use self::rollback::NotRolledBack;
 pub use self::stop::{Hold, Holds, Stop};
 pub use self::why::Why;
+pub use self::work::{Deploying, Work};
 use crate::clauses::{Clause, Clauses};
 use crate::name::TrackerName;
 use crate::release::Release;

@@ -26,3 +26,4 @@ mod support;
 mod timelines;
 mod trackers;
 mod whys;
+mod work;
