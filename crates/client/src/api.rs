@@ -23,7 +23,9 @@ mod tracker;
 mod wait;
 
 pub use self::artifact::{Artifact, ArtifactEntry, Carrier, Contains, Edge, Making, Use};
-pub use self::change::{ArrivedNow, Begin, Change, MadeNow, ReleaseEvent, TrackerEvent};
+pub use self::change::{
+    ArrivedNow, Begin, Change, HoldEvent, MadeNow, MoveEvent, ReleaseEvent, TrackerEvent,
+};
 pub use self::concern::{Concerned, ConcernedOwner};
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};

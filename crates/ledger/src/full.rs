@@ -101,7 +101,7 @@ async fn create(ledger: &Ledger) -> StoredTracker {
         .unwrap()
     {
         CreateOutcome::Created(tracker) => *tracker,
-        CreateOutcome::Exists => panic!("it is new"),
+        refused => panic!("it is new: {refused:?}"),
     }
 }
 

@@ -1,23 +1,28 @@
 //! Releases: what trackers formed, and what became of it in each environment. They outlive their trackers.
 
+mod act;
 mod change;
 mod configuration;
 mod describe;
 mod environments;
+mod holds;
 mod list;
 pub(crate) mod queues;
 mod rows;
 mod stored;
+mod tick;
 
 use std::sync::Arc;
 
 use pathline_release::TrackerName;
 
-pub(crate) use self::change::What;
-pub use self::change::{Formed, ReleaseChange};
+pub use self::act::{ActOutcome, By, QueueAction};
+pub use self::change::{Formed, HoldChange, Moved, ReleaseChange, What};
 pub use self::describe::{ImageDescription, Undescribed};
 pub use self::environments::{EnvironmentStatus, EnvironmentStatuses};
+pub use self::queues::{QueuesOf, TrackerQueues, TrackerRef};
 pub use self::stored::{ReleaseFilter, StoredConfiguration, StoredRelease};
+pub use self::tick::Ticked;
 
 use self::rows::{RELEASE, ReleaseRow, with_entries};
 use crate::database::{Session, Statement, sql_of_parts};

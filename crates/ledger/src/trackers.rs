@@ -4,6 +4,7 @@
 //! other one ever has. What a cycle observed is applied as a whole, and only to the state that it was asked for.
 
 mod change;
+pub(crate) mod forming;
 mod hint;
 mod outcome;
 mod read;
@@ -13,15 +14,21 @@ mod write;
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_release::TrackerName;
+use pathline_release::queue::Flow;
 use pathline_release::request::{NewTracker, Replacement};
 
 pub use self::change::{TrackerChange, WhatHappened};
-pub use self::outcome::{ApplyOutcome, CreateOutcome, DeleteOutcome, ReplaceOutcome};
+pub use self::outcome::{
+    ApplyOutcome, CreateOutcome, DeleteOutcome, ReplaceOutcome, RequestOutcome,
+};
 pub use self::stored::{CycleResult, Edition, KnownSource, NewConfiguration, StoredTracker};
 
-use self::write::{ApplyCycle, CreateTracker, CreateTrackers, DeleteTracker, ReplaceTracker};
+use self::write::{
+    ApplyCycle, CreateTracker, CreateTrackers, DeleteTracker, ReplaceTracker, RequestRelease,
+};
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::releases::By;
 
 /// The trackers, as [`Ledger::trackers`] hands them out.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +118,27 @@ impl Trackers<'_> {
             self.ledger.database().empty_log().await;
         }
         Ok(outcome)
+    }
+
+    /// Releases the configuration of a tracker that waits, with the image that is released, and queues it in the first
+    /// environment of the flow.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written to.
+    pub async fn request(
+        self,
+        name: &TrackerName,
+        flow: &Flow,
+        by: &By,
+        at: Timestamp,
+    ) -> Result<RequestOutcome, Error> {
+        let request = RequestRelease {
+            name: name.clone(),
+            flow: flow.clone(),
+            by: by.clone(),
+            at,
+        };
+        self.ledger.write(request).await
     }
 
     /// Applies what a cycle observed, all of it or nothing: the state, the configuration, the release that was formed

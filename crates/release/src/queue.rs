@@ -281,6 +281,24 @@ impl Queues {
         transitions
     }
 
+    /// Notes something about an attempt that is being deployed, or was: how far it has got, or what it lacks. It moves
+    /// nothing. What is said of any other attempt is not noted; the reason of a failure stays.
+    pub fn note(
+        &mut self,
+        (environment, release): (&str, u64),
+        attempt: u32,
+        message: Option<String>,
+    ) {
+        let entry = self.entry_mut(environment, release);
+        let entry = entry.filter(|it| {
+            let was_taken = matches!(it.state, EntryState::Deploying | EntryState::Deployed);
+            was_taken && it.attempt == attempt
+        });
+        if let Some(entry) = entry {
+            entry.message = message;
+        }
+    }
+
     /// Fails what has not become ready in time, restorations included.
     pub fn expire(&mut self, flow: &Flow, at: Timestamp) -> Vec<Transition> {
         let mut transitions = Vec::new();

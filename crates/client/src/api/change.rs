@@ -43,7 +43,7 @@ pub struct TrackerEvent {
     pub tracker: String,
     /// The uid of the tracker: another one of the same name has another.
     pub uid: String,
-    /// The event: `created`, `replaced` or `deleted`; `hinted`, where a sender says that something may have
+    /// The event: `created`, `replaced` or `deleted`; `released`, where somebody has had a release of it; `hinted`, where a sender says that something may have
     /// changed, or `wanted`, where somebody wants it to be looked at; `observed`, where its status has changed.
     pub what: String,
     /// The token, or the sender, that did it; absent where Pathline itself has seen it.
@@ -66,10 +66,67 @@ pub struct ReleaseEvent {
     pub tracker: String,
     /// The number among those of its tracker.
     pub number: u64,
-    /// The reason: `initial`, `container_updated`, `version_created` or `label_changed`.
+    /// The reason: `initial`, `container_updated`, `version_created`, `label_changed`, `requested` or `rollback`.
     pub cause: String,
     /// The image, by digest.
     pub image: String,
+    /// The token that has asked for it; absent where Pathline itself has formed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// The data of the event `move`: a release is in another state in an environment.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct MoveEvent {
+    /// The place of the change among all; also the id of the event, to go on from.
+    pub sequence: i64,
+    /// When it was recorded.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
+    pub time: Timestamp,
+    /// The id of the release, for `GET /releases/{id}`.
+    pub id: String,
+    /// The name of its tracker.
+    pub tracker: String,
+    /// The number among those of its tracker.
+    pub number: u64,
+    /// The environment.
+    pub environment: String,
+    /// The state before; absent if it was not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The state from then on: `queued`, `held`, `deploying`, `deployed`, `failed`, `superseded`, `skipped` or
+    /// `cancelled`.
+    pub to: String,
+    /// The token that did it; absent where it followed by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The reason, as somebody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The data of the event `hold`: an environment, or a tracker in it, takes nothing any more, or takes something again.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct HoldEvent {
+    /// The place of the change among all; also the id of the event, to go on from.
+    pub sequence: i64,
+    /// When it was recorded.
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
+    pub time: Timestamp,
+    /// The environment.
+    pub environment: String,
+    /// The name of the tracker; absent for the environment as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracker: Option<String>,
+    /// The event: `held` or `resumed`.
+    pub what: String,
+    /// The token that did it.
+    pub by: String,
+    /// The reason, as somebody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The data of the event `begin`, with which every stream begins.

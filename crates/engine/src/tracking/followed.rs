@@ -169,7 +169,9 @@ impl Followed {
             }
             // Most of these are our own, and known already.
             WhatHappened::Observed { .. } => {}
-            WhatHappened::Created { .. } | WhatHappened::Replaced { .. } => {}
+            WhatHappened::Created { .. }
+            | WhatHappened::Replaced { .. }
+            | WhatHappened::Released { .. } => {}
         }
         let Some(stored) = ledger.trackers().by_uid(&change.uid).await? else {
             self.remove(&change.uid);

@@ -17,6 +17,7 @@ macro_rules! migrator {
             migration!($database, 5, "cluster", "0005_cluster"),
             migration!($database, 6, "trackers", "0006_trackers"),
             migration!($database, 7, "descriptions", "0007_descriptions"),
+            migration!($database, 8, "releases", "0008_releases"),
         ])
     };
 }

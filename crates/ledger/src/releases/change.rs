@@ -1,6 +1,7 @@
 //! Changes of releases, one after the other.
 
 use jiff::Timestamp;
+use pathline_release::queue::EntryState;
 use pathline_release::{Cause, TrackerName};
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +11,31 @@ use crate::error::Error;
 use crate::rows::{from_json, time};
 use crate::topic::Topic;
 
-/// A change of a release, in short.
+/// A change of a release, or of what lets releases through, in short.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReleaseChange {
     /// The number among all changes; later ones have greater numbers.
     pub sequence: i64,
     /// The time at which it was recorded.
     pub time: Timestamp,
-    /// The id of the release.
-    pub id: String,
-    /// The difference that it made: there is a release.
-    pub formed: Formed,
+    /// The id of the release; of a hold, the name of the environment.
+    pub subject: String,
+    /// The difference that it made.
+    pub what: What,
+}
+
+/// The difference that a change made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum What {
+    /// A release was formed.
+    Formed(Formed),
+    /// A release is in another state in an environment.
+    Moved(Moved),
+    /// An environment, or a tracker in it, takes nothing until it is resumed.
+    Held(HoldChange),
+    /// An environment, or a tracker in it, takes something again.
+    Resumed(HoldChange),
 }
 
 /// A release that was formed, in short.
@@ -41,12 +56,53 @@ pub struct Formed {
     pub tag: String,
     /// The digest of the image.
     pub digest: String,
+    /// The one who has asked for it; nothing if it followed from an observation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The reason, as somebody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
-/// A change as it is stored.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct What {
-    pub(crate) formed: Formed,
+/// A change of the state of a release in an environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Moved {
+    /// The name of the tracker.
+    pub tracker: TrackerName,
+    /// The uid of the tracker.
+    pub tracker_uid: String,
+    /// The number of the release.
+    pub number: u64,
+    /// The environment.
+    pub environment: String,
+    /// The state before; nothing if it was not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<EntryState>,
+    /// The state from then on.
+    pub to: EntryState,
+    /// The one who did it; nothing where it followed by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The reason, as somebody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A hold that was set, or ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HoldChange {
+    /// The environment.
+    pub environment: String,
+    /// The name of the tracker; nothing for the environment as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracker: Option<TrackerName>,
+    /// The one who did it.
+    pub by: String,
+    /// The reason, as somebody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Changes
@@ -61,12 +117,11 @@ impl Releases<'_> {
         let database = self.ledger.database();
         let rows = changes::of_topic(database, Topic::Releases, after, limit).await?;
         let read = |row: ChangeRow| {
-            let What { formed } = from_json(database.location(), "change", &row.what)?;
             Ok(ReleaseChange {
                 sequence: row.sequence,
                 time: time(database.location(), row.time)?,
-                id: row.subject,
-                formed,
+                subject: row.subject,
+                what: from_json(database.location(), "change", &row.what)?,
             })
         };
         rows.into_iter().map(read).collect()

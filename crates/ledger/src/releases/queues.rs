@@ -1,90 +1,101 @@
-//! The queues of a tracker, restored within a transaction, and stored again.
+//! The queues of trackers, as they are stored.
+
+mod open;
+mod restore;
+mod store;
 
 use std::sync::Arc;
 
 use pathline_release::TrackerName;
-use pathline_release::queue::{Entry, Holds, Queues, Transition};
+use pathline_release::queue::Queues;
 
-use super::rows::{RELEASE, ReleaseRow, with_entries};
-use crate::database::{Session, sql, sql_of_parts};
+pub(crate) use self::open::OpenQueues;
+pub(crate) use self::restore::Named;
+pub(crate) use self::store::store;
+
+use self::restore::{Restored, restore, trackers};
+use super::Releases;
 use crate::error::Error;
 use crate::rows::unreadable;
 
-/// Restores the queues of a tracker: the releases that may still move, those that are deployed or have failed last in
-/// an environment, and the newest one.
-pub(crate) async fn restore(
-    session: &mut Session,
-    location: &Arc<str>,
-    (name, uid): (&TrackerName, &str),
-) -> Result<Queues, Error> {
-    let asked = sql_of_parts(&[
-        RELEASE,
-        " where release.tracker_uid = $1 and release.number in \
-         (select number from entry where tracker_uid = $1 and state in ('queued', 'held', 'deploying') \
-          union select max(number) from entry where tracker_uid = $1 \
-            and state in ('deployed', 'failed') group by environment, state \
-          union select max(number) from release where tracker_uid = $1)",
-    ]);
-    let rows: Vec<ReleaseRow> = session.all(asked.bind(uid)).await?;
-    let releases = with_entries(session, location, rows).await?;
-    let releases = releases.into_iter().map(|it| (it.release, it.entries));
-    Ok(Queues::restored(
-        name.clone(),
-        releases,
-        Holds::default(),
-        false,
-    ))
+/// A tracker, by its name or by its uid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrackerRef {
+    /// The one of a uid, also if it was deleted.
+    Uid(String),
+    /// The one that has the name, however it is spelled.
+    Name(TrackerName),
 }
 
-/// Stores the entries that have changed.
-pub(crate) async fn store(
-    session: &mut Session,
-    location: &Arc<str>,
-    uid: &str,
-    (queues, transitions): (&Queues, &[Transition]),
-) -> Result<(), Error> {
-    for Transition {
-        environment,
-        release,
-        ..
-    } in transitions
-    {
-        let number = number(location, *release)?;
-        if let Some(entry) = queues.entry(environment, *release) {
-            store_entry(session, location, (uid, number, environment), entry).await?;
+/// The trackers whose queues are wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum QueuesOf<'a> {
+    /// Those that are not deleted, by the bytes of their names, after one of them.
+    All {
+        /// The name of the last one that was read; nothing for the beginning.
+        after: Option<&'a TrackerName>,
+        /// The most that are wanted.
+        limit: u32,
+    },
+    /// Those of some uids, also if they were deleted.
+    Uids(&'a [String]),
+    /// Those in which something is being deployed or restored, also if they were deleted.
+    Busy,
+    /// One of them, for questions about one of its releases.
+    One {
+        /// The tracker.
+        tracker: &'a TrackerRef,
+        /// The number of the release; the newest ones, and what may still move, are always there.
+        release: Option<u64>,
+    },
+}
+
+/// The queues of a tracker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrackerQueues {
+    /// The uid of the tracker.
+    pub uid: String,
+    /// The name of the tracker.
+    pub name: TrackerName,
+    /// The queues, with all that decides on what happens next. Of older releases only those that were asked for are in
+    /// them.
+    pub queues: Queues,
+}
+
+/// Queues
+impl Releases<'_> {
+    /// Returns the queues of trackers, by the bytes of their names, in two statements however many there are. The holds
+    /// of environments as a whole are apart: see [`Releases::environment_holds`].
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn queues(self, which: QueuesOf<'_>) -> Result<Vec<TrackerQueues>, Error> {
+        let database = self.ledger.database();
+        let mut session = database.reader().await?;
+        let asked = trackers(session.dialect(), which);
+        let named = match which {
+            QueuesOf::One { release, .. } => Named {
+                release,
+                rollback_of: None,
+            },
+            _ => Named::default(),
+        };
+        let restored = restore(&mut session, database.location(), asked, named).await?;
+        Ok(restored.into_iter().map(TrackerQueues::from).collect())
+    }
+}
+
+impl From<Restored> for TrackerQueues {
+    fn from(restored: Restored) -> Self {
+        Self {
+            uid: restored.uid,
+            name: restored.name,
+            queues: restored.queues,
         }
     }
-    Ok(())
 }
 
 /// Returns a number of a release as columns hold it.
 pub(crate) fn number(location: &Arc<str>, number: u64) -> Result<i64, Error> {
     i64::try_from(number).map_err(|_| unreadable(location, "number of a release"))
-}
-
-async fn store_entry(
-    session: &mut Session,
-    location: &Arc<str>,
-    (uid, release, environment): (&str, i64, &str),
-    entry: &Entry,
-) -> Result<(), Error> {
-    let superseded_by = entry.superseded_by.map(|it| number(location, it));
-    let store = sql(
-        "insert into entry (tracker_uid, number, environment, state, since, attempt, \
-         is_promoted, superseded_by, message) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-         on conflict (tracker_uid, number, environment) do update set \
-         state = excluded.state, since = excluded.since, attempt = excluded.attempt, \
-         is_promoted = excluded.is_promoted, superseded_by = excluded.superseded_by, \
-         message = excluded.message",
-    )
-    .bind(uid)
-    .bind(release)
-    .bind(environment)
-    .bind(entry.state.as_str())
-    .bind(entry.since)
-    .bind(i64::from(entry.attempt))
-    .bind(entry.is_promoted)
-    .bind(superseded_by.transpose()?)
-    .bind(entry.message.as_deref());
-    session.run(store).await.map(drop)
 }

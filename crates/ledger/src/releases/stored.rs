@@ -22,6 +22,10 @@ pub struct StoredRelease {
     pub image_revision: Option<String>,
     /// The repository that the image says it was built from.
     pub image_source: Option<String>,
+    /// The one who has asked for it; nothing if it followed from an observation.
+    pub by: Option<String>,
+    /// The reason, as somebody gave it.
+    pub reason: Option<String>,
     /// The entries, by environment.
     pub entries: BTreeMap<String, Entry>,
 }

@@ -59,6 +59,13 @@ pub enum WhatHappened {
         /// The one who does.
         by: String,
     },
+    /// Somebody has had a release of it.
+    Released {
+        /// The one who did it.
+        by: String,
+        /// The number of the release.
+        release: u64,
+    },
     /// A cycle has changed its state.
     Observed {
         /// The number of the release that was formed.

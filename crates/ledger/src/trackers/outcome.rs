@@ -1,5 +1,8 @@
 //! Outcomes of writes to trackers.
 
+use pathline_release::TrackerName;
+use pathline_release::tracker::NotRequested;
+
 use super::stored::StoredTracker;
 use crate::releases::StoredRelease;
 
@@ -10,6 +13,11 @@ pub enum CreateOutcome {
     Created(Box<StoredTracker>),
     /// There is one of that name, and nothing has changed.
     Exists,
+    /// There is one whose objects in clusters have the name that those of this one would have; nothing has changed.
+    OwnerTaken {
+        /// The name of that tracker.
+        by: TrackerName,
+    },
 }
 
 /// The outcome of replacing what a tracker reads.
@@ -51,4 +59,15 @@ pub enum ApplyOutcome {
     },
     /// Somebody else was first: another observation, a replacement or a deletion. Nothing has changed.
     Discarded,
+}
+
+/// The outcome of asking for a release at once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestOutcome {
+    /// It is formed, and queued in the first environment.
+    Formed(Box<StoredRelease>),
+    /// There is no tracker of that name.
+    Missing,
+    /// Nothing is released, for this reason.
+    Refused(NotRequested),
 }

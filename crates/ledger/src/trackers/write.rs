@@ -4,8 +4,9 @@ mod apply;
 mod configuration;
 mod create;
 mod delete;
-mod release;
+mod owner;
 mod replace;
+mod request;
 mod token;
 
 use jiff::Timestamp;
@@ -15,6 +16,7 @@ pub(super) use self::apply::ApplyCycle;
 pub(super) use self::create::{CreateTracker, CreateTrackers};
 pub(super) use self::delete::DeleteTracker;
 pub(super) use self::replace::ReplaceTracker;
+pub(super) use self::request::RequestRelease;
 
 use super::change::{What, WhatHappened};
 use super::rows::{TRACKER, TrackerRow};
@@ -39,7 +41,7 @@ async fn find(
 }
 
 /// Finds a tracker by its uid, within a transaction.
-pub(super) async fn find_by_uid(
+pub(crate) async fn find_by_uid(
     transaction: &mut Transaction<'_>,
     uid: &str,
 ) -> Result<Option<StoredTracker>, Error> {
@@ -87,11 +89,11 @@ pub(super) async fn record(
 }
 
 /// Writes JSON.
-fn json(value: &impl serde::Serialize) -> String {
+pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("it has nothing that JSON has not")
 }
 
 /// Returns a number as columns hold it. It counts one by one, so it never gets too large.
-fn integer(number: u64) -> i64 {
+pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -79,7 +79,7 @@ pub(crate) async fn create(ledger: &Ledger, name: &str) -> anyhow::Result<Stored
     let settle = SignedDuration::ZERO;
     match ledger.trackers().create(new, settle, "ci", at(1)).await? {
         CreateOutcome::Created(tracker) => Ok(*tracker),
-        CreateOutcome::Exists => anyhow::bail!("{name} exists"),
+        refused => anyhow::bail!("{name}: {refused:?}"),
     }
 }
 

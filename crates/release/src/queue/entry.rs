@@ -21,7 +21,7 @@ pub struct Entry {
     pub is_promoted: bool,
     /// The release that took its place.
     pub superseded_by: Option<u64>,
-    /// The reason of a failure.
+    /// The reason of a failure; of what is being deployed, or was, what was noted about it.
     pub message: Option<String>,
     /// The time for which it has been live since it was deployed.
     #[serde(default)]

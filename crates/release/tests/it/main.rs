@@ -9,6 +9,7 @@ mod fuzz_corpus;
 mod ingest;
 mod labels;
 mod model;
+mod notes;
 mod polling;
 mod promotions;
 mod queues;

@@ -7,7 +7,9 @@ pub(crate) mod tracker_example;
 use std::sync::Arc;
 
 use axum::{Extension, Json};
-use pathline_client::api::{Begin, Change, Problem, ReleaseEvent, TrackerEvent};
+use pathline_client::api::{
+    Begin, Change, HoldEvent, MoveEvent, Problem, ReleaseEvent, TrackerEvent,
+};
 use utoipa::openapi::OpenApi as Description;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
@@ -23,7 +25,7 @@ use utoipa::{Modify, OpenApi};
             found in the log; one that the client sends is kept.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(Begin, Change, Problem, ReleaseEvent, TrackerEvent)),
+    components(schemas(Begin, Change, HoldEvent, MoveEvent, Problem, ReleaseEvent, TrackerEvent)),
     modifiers(&Bearer),
     tags(
         (name = "owners", description = "Workloads and deliverables: their paths, what they give and what comes out"),

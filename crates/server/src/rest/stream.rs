@@ -36,7 +36,8 @@ pub(crate) struct Start {
 /// Follow changes
 ///
 /// Server-sent events: first `begin`, then everything as it is recorded: a `change` of an owner, a `tracker` to which
-/// something has happened, a `release` that was formed. The id of an event is its number among all changes; a client
+/// something has happened, a `release` that was formed, the `move` of one to another state in an environment, a `hold`
+/// of an environment or of a tracker there. The id of an event is its number among all changes; a client
 /// that comes back with `Last-Event-ID` misses nothing. The stream ends when Pathline stops and when the token ends.
 #[utoipa::path(
     get, path = "/stream", operation_id = "follow_changes", tag = "stream", security(("token" = ["read"])),
@@ -89,6 +90,8 @@ fn event(item: &Item) -> Event {
         Item::Change(change) => named("change", change.sequence, change),
         Item::Tracker(event) => named("tracker", event.sequence, event),
         Item::Release(event) => named("release", event.sequence, event),
+        Item::Move(event) => named("move", event.sequence, event),
+        Item::Hold(event) => named("hold", event.sequence, event),
     }
 }
 

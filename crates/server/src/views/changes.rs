@@ -7,7 +7,7 @@ mod merge;
 
 use std::collections::VecDeque;
 
-use pathline_client::api::{Begin, Change, ReleaseEvent, TrackerEvent};
+use pathline_client::api::{Begin, Change, HoldEvent, MoveEvent, ReleaseEvent, TrackerEvent};
 use pathline_ledger::{Ledger, Topic};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
@@ -26,6 +26,10 @@ pub(crate) enum Item {
     Tracker(Box<TrackerEvent>),
     /// A release that was formed.
     Release(Box<ReleaseEvent>),
+    /// A release that is in another state in an environment.
+    Move(Box<MoveEvent>),
+    /// An environment, or a tracker in it, that is held, or is no more.
+    Hold(Box<HoldEvent>),
 }
 
 /// Follows the changes for one client.
@@ -128,6 +132,8 @@ impl Item {
             Self::Change(change) => change.sequence,
             Self::Tracker(event) => event.sequence,
             Self::Release(event) => event.sequence,
+            Self::Move(event) => event.sequence,
+            Self::Hold(event) => event.sequence,
         }
     }
 }

@@ -8,7 +8,7 @@ use pathline_ledger::trackers::{
 use pathline_ledger::{Error, Page, Paged};
 use pathline_release::application;
 use pathline_release::request::{Body, InvalidBody, Problem};
-use pathline_release::{InvalidName, Token, TrackerName};
+use pathline_release::{InvalidName, Token, TrackerName, owner_name};
 
 use crate::AppState;
 use crate::error::{ApiError, ErrorKind};
@@ -69,6 +69,13 @@ pub(crate) async fn create(state: &AppState, body: &[u8], by: &str) -> Result<Tr
                 "`pathline tracker set {existing}` or PUT /trackers/{existing} replaces what it reads"
             );
             Err(ApiError::conflict(message).with_hint(hint))
+        }
+        CreateOutcome::OwnerTaken { by: other } => {
+            let owner = owner_name(&name);
+            let message = format!(
+                "there is a tracker `{other}` already, whose objects in clusters are called `{owner}`, as those of `{name}` would be"
+            );
+            Err(ApiError::conflict(message).with_hint("choose another name"))
         }
     }
 }

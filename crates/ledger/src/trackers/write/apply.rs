@@ -1,10 +1,11 @@
 //! The write that applies what a cycle observed.
 
 use super::super::change::WhatHappened;
+use super::super::forming;
 use super::super::outcome::ApplyOutcome;
 use super::super::stored::{CycleResult, StoredTracker};
 use super::configuration::PreparedConfiguration;
-use super::{find_by_uid, integer, json, record, release};
+use super::{find_by_uid, integer, json, record};
 use crate::database::sql;
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -107,7 +108,7 @@ impl ApplyCycle {
             return Ok(None);
         };
         let (flow, at) = (&self.result.flow, self.result.at);
-        let stored = release::store(transaction, tracker, formed, (flow, at)).await?;
+        let stored = forming::store(transaction, tracker, formed, None, (flow, at)).await?;
         Ok(Some(Box::new(stored)))
     }
 }

@@ -1,12 +1,13 @@
 //! The write that makes a tracker.
 
 use jiff::{SignedDuration, Timestamp};
+use pathline_release::owner_name;
 use pathline_release::request::NewTracker;
 use pathline_release::tracker::Tracker;
 
 use super::super::change::WhatHappened;
 use super::super::outcome::CreateOutcome;
-use super::{integer, json, read_again, record, token};
+use super::{integer, json, owner, read_again, record, token};
 use crate::database::sql;
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -16,7 +17,7 @@ use crate::writer::{Transaction, Write};
 /// The number that counts the editions of a new tracker's token.
 const FIRST_TOKEN: i64 = 1;
 
-/// Makes a tracker, unless there is one of its name.
+/// Makes a tracker, unless there is one of its name, or one whose objects in clusters would have the same.
 pub(in crate::trackers) struct CreateTracker {
     uid: String,
     new: NewTracker,
@@ -57,14 +58,20 @@ impl Write for CreateTracker {
         transaction: &mut Transaction<'_>,
     ) -> Result<CreateOutcome, Error> {
         let Self { uid, new, .. } = self;
+        let owner_name = owner_name(&new.name);
+        match owner::find(transaction, &owner_name).await? {
+            Some(other) if other.key() == new.name.key() => return Ok(CreateOutcome::Exists),
+            Some(by) => return Ok(CreateOutcome::OwnerTaken { by }),
+            None => {}
+        }
         let row = (uid.as_str(), FIRST_TOKEN);
         let sealed = token::sealed(transaction, &self.sealing, &new.token, row).await?;
         let basis = self.state.basis();
         // A name that is taken is an answer, not a failure of the transaction that others share.
         let insert = sql(
             "insert into tracker (uid, name, name_key, source, token, token_version, generation, \
-             version, state, created, created_by, updated, updated_by) \
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $11) \
+             version, state, created, created_by, updated, updated_by, owner_name) \
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $11, $12) \
              on conflict do nothing",
         )
         .bind(uid)
@@ -77,7 +84,8 @@ impl Write for CreateTracker {
         .bind(integer(basis.version))
         .bind(&json(&self.state))
         .bind(self.at)
-        .bind(&self.by);
+        .bind(&self.by)
+        .bind(&owner_name);
         if transaction.session().run(insert).await? == 0 {
             return Ok(CreateOutcome::Exists);
         }

@@ -9,7 +9,8 @@ use super::super::stored::Edition;
 use super::{find, json, record, token};
 use crate::database::sql;
 use crate::error::Error;
-use crate::releases::queues;
+use crate::releases::By;
+use crate::releases::queues::{Named, OpenQueues, TrackerRef};
 use crate::writer::{Transaction, Write};
 
 /// Deletes a tracker: its row stays, for its releases are history.
@@ -63,7 +64,7 @@ impl Write for DeleteTracker {
         .bind(self.at)
         .bind(&self.by);
         transaction.session().run(update).await?;
-        self.cancel(transaction, (&name, &uid)).await?;
+        self.cancel(transaction, &uid).await?;
         let by = self.by.clone();
         let what = WhatHappened::Deleted { by };
         record(transaction, (&uid, &name), self.at, what).await?;
@@ -73,15 +74,15 @@ impl Write for DeleteTracker {
 
 impl DeleteTracker {
     /// Cancels whatever waits; a deployment under way ends as it does.
-    async fn cancel(
-        &self,
-        transaction: &mut Transaction<'_>,
-        tracker: (&TrackerName, &str),
-    ) -> Result<(), Error> {
-        let location = transaction.location().clone();
-        let session = transaction.session();
-        let mut queues = queues::restore(session, &location, tracker).await?;
-        let cancelled = queues.delete(self.at);
-        queues::store(session, &location, tracker.1, (&queues, &cancelled)).await
+    async fn cancel(&self, transaction: &mut Transaction<'_>, uid: &str) -> Result<(), Error> {
+        let tracker = TrackerRef::Uid(uid.to_owned());
+        let opened = OpenQueues::one(transaction, &tracker, Named::default()).await?;
+        let Some(mut open) = opened else {
+            return Ok(());
+        };
+        let cancelled = open.queues.delete(self.at);
+        let by = By::new(&self.by, None);
+        open.store(transaction, &cancelled, Some(&by), self.at)
+            .await
     }
 }

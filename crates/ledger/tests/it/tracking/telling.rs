@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use pathline_ledger::releases::{Formed, Moved, What};
 use pathline_ledger::trackers::WhatHappened;
 use pathline_ledger::{Error, Topic};
+use pathline_release::Cause;
+use pathline_release::queue::EntryState;
 use tokio::time::timeout;
 
 use super::{SECRET, Seen, TOKEN, create, mk_name, mk_replacement, open, replace};
@@ -59,15 +62,39 @@ async fn changes_say_what_happened_and_who_did_it(home: &Home) -> anyhow::Result
         },
     ];
     assert_eq!(what.collect::<Vec<_>>(), expected);
-    let [change] = &ledger.releases().changes(0, 100).await?[..] else {
-        panic!("there is one release");
+    let changes = ledger.releases().changes(0, 100).await?;
+    assert!(changes.iter().all(|it| it.subject == formed.id));
+    let times: Vec<_> = changes.iter().map(|it| it.time).collect();
+    assert_eq!(times, [at(10), at(10), at(20)]);
+    let what: Vec<_> = changes.into_iter().map(|it| it.what).collect();
+    let moved = |from, to, by: Option<&str>| {
+        What::Moved(Moved {
+            tracker: tracker.name.clone(),
+            tracker_uid: tracker.uid.clone(),
+            number: 1,
+            environment: "dev".to_owned(),
+            from,
+            to,
+            by: by.map(str::to_owned),
+            reason: None,
+        })
     };
-    assert_eq!((&change.id, change.time), (&formed.id, at(10)));
-    assert_eq!(change.formed.tracker, tracker.name);
-    assert_eq!(change.formed.tracker_uid, tracker.uid);
-    assert_eq!(change.formed.number, 1);
-    assert_eq!(change.formed.repository, formed.release.image.repository);
-    assert_eq!(change.formed.digest, "sha256:1");
+    let expected = [
+        What::Formed(Formed {
+            tracker: tracker.name.clone(),
+            tracker_uid: tracker.uid.clone(),
+            number: 1,
+            cause: Cause::Initial,
+            repository: formed.release.image.repository.clone(),
+            tag: "main".to_owned(),
+            digest: "sha256:1".to_owned(),
+            by: None,
+            reason: None,
+        }),
+        moved(None, EntryState::Queued, None),
+        moved(Some(EntryState::Queued), EntryState::Cancelled, Some("ops")),
+    ];
+    assert_eq!(what, expected);
 
     assert_eq!(ledger.trackers().changes(last, 100).await?, []);
     assert_eq!(ledger.trackers().changes(last - 1, 100).await?.len(), 1);
@@ -90,10 +117,10 @@ async fn others_are_notified(home: &Home) -> anyhow::Result<()> {
         .await?;
     let limit = Duration::from_secs(60);
     let newest = *timeout(limit, releases.wait_for(|it| *it > 0)).await??;
-    let [formed] = &there.releases().changes(newest - 1, 10).await?[..] else {
+    let [queued] = &there.releases().changes(newest - 1, 10).await?[..] else {
         panic!("it can be read");
     };
-    assert_eq!(formed.sequence, newest);
+    assert_eq!(queued.sequence, newest);
     timeout(limit, trackers.wait_for(|it| *it > newest)).await??;
     Ok(())
 }

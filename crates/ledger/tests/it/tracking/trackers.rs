@@ -12,6 +12,8 @@ use crate::story::at;
 on_both!(
     tracker_is_stored_as_it_was_given,
     name_is_taken_however_it_is_spelled,
+    objects_of_two_trackers_never_have_the_same_name,
+    trackers_of_earlier_versions_have_their_objects_too,
     trackers_are_listed_by_the_bytes_of_their_names_page_by_page,
     ledger_knows_whether_it_ever_had_a_tracker,
     name_goes_to_one_of_many_who_want_it_at_once,
@@ -71,14 +73,55 @@ async fn name_is_taken_however_it_is_spelled(home: &Home) -> anyhow::Result<()> 
     Ok(())
 }
 
+async fn objects_of_two_trackers_never_have_the_same_name(home: &Home) -> anyhow::Result<()> {
+    let ledger = open(home).await?;
+    create(&ledger, "Shop.web-api").await?;
+    for name in ["shop-web.api", "shop.web_api", "SHOP-web.API"] {
+        let outcome = ledger
+            .trackers()
+            .create(mk_new(name, TOKEN), SignedDuration::ZERO, "ci", at(2))
+            .await?;
+        let by = mk_name("Shop.web-api");
+        assert_eq!(outcome, CreateOutcome::OwnerTaken { by }, "{name}");
+    }
+    assert_eq!(home.count("change").await, 1, "nothing has changed");
+    let name = mk_name("shop.web-api");
+    ledger.trackers().delete(&name, None, "ci", at(3)).await?;
+    create(&ledger, "shop-web.api").await?;
+    Ok(())
+}
+
+async fn trackers_of_earlier_versions_have_their_objects_too(home: &Home) -> anyhow::Result<()> {
+    let ledger = open(home).await?;
+    let long = format!("{}.{}", "g".repeat(60), "n".repeat(60));
+    for name in ["shop.web-api", "shop.db", &long] {
+        create(&ledger, name).await?;
+    }
+    home.run("update tracker set owner_name = null").await;
+    let outcome = ledger
+        .trackers()
+        .create(
+            mk_new("shop-web.api", TOKEN),
+            SignedDuration::ZERO,
+            "ci",
+            at(2),
+        )
+        .await?;
+    let by = mk_name("shop.web-api");
+    assert_eq!(outcome, CreateOutcome::OwnerTaken { by });
+    let named = "tracker where owner_name is not null";
+    assert_eq!(home.count(named).await, 3);
+    Ok(())
+}
+
 async fn trackers_are_listed_by_the_bytes_of_their_names_page_by_page(
     home: &Home,
 ) -> anyhow::Result<()> {
     let ledger = open(home).await?;
-    for name in ["b.a", "a-b.c", "a.b", "B.c", "a_b.c", "a.a"] {
+    for name in ["b.a", "a-b.c", "a.b", "B.c", "a_b.d", "a.a"] {
         create(&ledger, name).await?;
     }
-    let expected = ["B.c", "a-b.c", "a.a", "a.b", "a_b.c", "b.a"];
+    let expected = ["B.c", "a-b.c", "a.a", "a.b", "a_b.d", "b.a"];
     let all = ledger.trackers().all_active().await?;
     let names: Vec<_> = all.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, expected);

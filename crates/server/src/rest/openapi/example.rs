@@ -238,6 +238,8 @@ pub(crate) fn stream() -> String {
         event("change", change.sequence, &change),
         event("tracker", 43, &tracker_example::tracker_event(43)),
         event("release", 44, &tracker_example::release_event(44)),
+        event("move", 45, &tracker_example::move_event(45)),
+        event("hold", 46, &tracker_example::hold_event(46)),
     ]
     .concat()
 }

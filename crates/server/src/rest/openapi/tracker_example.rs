@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use pathline_client::api::{
-    ImageState, KeyChange, PendingConfiguration, PollState, QueueState, Release, ReleaseDetail,
-    ReleaseEntry, ReleaseEvent, ReleaseImage, ReleasePage, ReleaseRef, ReleaseSource, SourceState,
-    Tracker, TrackerCondition, TrackerEvent, TrackerRequest, TrackerStatus, TrackerWarning,
+    HoldEvent, ImageState, KeyChange, MoveEvent, PendingConfiguration, PollState, QueueState,
+    Release, ReleaseDetail, ReleaseEntry, ReleaseEvent, ReleaseImage, ReleasePage, ReleaseRef,
+    ReleaseSource, SourceState, Tracker, TrackerCondition, TrackerEvent, TrackerRequest,
+    TrackerStatus, TrackerWarning,
 };
 
 const COMMIT: &str = "4f0c1d2e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d";
@@ -149,6 +150,35 @@ pub(crate) fn release_event(sequence: i64) -> ReleaseEvent {
         tracker: release.tracker,
         number: release.number,
         cause: release.cause,
+        by: None,
+    }
+}
+
+pub(crate) fn move_event(sequence: i64) -> MoveEvent {
+    let release = release();
+    MoveEvent {
+        sequence,
+        time: time(),
+        id: release.id,
+        tracker: release.tracker,
+        number: release.number,
+        environment: "prod".to_owned(),
+        from: Some("held".to_owned()),
+        to: "queued".to_owned(),
+        by: Some("ann".to_owned()),
+        reason: Some("the load test is done".to_owned()),
+    }
+}
+
+pub(crate) fn hold_event(sequence: i64) -> HoldEvent {
+    HoldEvent {
+        sequence,
+        time: time(),
+        environment: "prod".to_owned(),
+        tracker: Some("shop.web".to_owned()),
+        what: "held".to_owned(),
+        by: "ann".to_owned(),
+        reason: Some("orders are late".to_owned()),
     }
 }
 

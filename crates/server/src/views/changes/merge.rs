@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use pathline_client::api::{ReleaseEvent, TrackerEvent};
-use pathline_ledger::releases::ReleaseChange;
+use jiff::Timestamp;
+use pathline_client::api::{HoldEvent, MoveEvent, ReleaseEvent, TrackerEvent};
+use pathline_ledger::releases::{HoldChange, ReleaseChange, What};
 use pathline_ledger::trackers::{TrackerChange, WhatHappened};
 use pathline_ledger::{Error, Ledger};
 
@@ -36,11 +37,11 @@ pub(super) async fn read(ledger: &Ledger, after: i64) -> Result<Merged, Error> {
     let trackers = ledger.trackers().changes(after, PAGE_SIZE).await?;
     let trackers = trackers.into_iter().map(tracker_event).map(Box::new);
     let releases = ledger.releases().changes(after, PAGE_SIZE).await?;
-    let releases = releases.into_iter().map(release_event).map(Box::new);
+    let releases = releases.into_iter().map(release_item);
     let pages = [
         owners.map(Item::Change).collect(),
         trackers.map(Item::Tracker).collect(),
-        releases.map(Item::Release).collect(),
+        releases.collect(),
     ];
     Ok(merge(pages, newest.max(after)))
 }
@@ -66,6 +67,7 @@ fn tracker_event(change: TrackerChange) -> TrackerEvent {
         WhatHappened::Created { by } => ("created", Some(by)),
         WhatHappened::Replaced { by, .. } => ("replaced", Some(by)),
         WhatHappened::Deleted { by } => ("deleted", Some(by)),
+        WhatHappened::Released { by, .. } => ("released", Some(by)),
         WhatHappened::Hinted { by } => ("hinted", Some(by)),
         WhatHappened::Wanted { by } => ("wanted", Some(by)),
         WhatHappened::Observed { .. } => ("observed", None),
@@ -80,23 +82,50 @@ fn tracker_event(change: TrackerChange) -> TrackerEvent {
     }
 }
 
-fn release_event(change: ReleaseChange) -> ReleaseEvent {
-    let formed = change.formed;
-    ReleaseEvent {
-        sequence: change.sequence,
-        time: change.time,
-        id: change.id,
-        tracker: formed.tracker.to_string(),
-        number: formed.number,
-        cause: formed.cause.to_string(),
-        image: format!("{}@{}", formed.repository, formed.digest),
+fn release_item(change: ReleaseChange) -> Item {
+    let (sequence, time) = (change.sequence, change.time);
+    match change.what {
+        What::Formed(formed) => Item::Release(Box::new(ReleaseEvent {
+            sequence,
+            time,
+            id: change.subject,
+            tracker: formed.tracker.to_string(),
+            number: formed.number,
+            cause: formed.cause.to_string(),
+            image: format!("{}@{}", formed.repository, formed.digest),
+            by: formed.by,
+        })),
+        What::Moved(moved) => Item::Move(Box::new(MoveEvent {
+            sequence,
+            time,
+            id: change.subject,
+            tracker: moved.tracker.to_string(),
+            number: moved.number,
+            environment: moved.environment,
+            from: moved.from.map(|it| it.to_string()),
+            to: moved.to.to_string(),
+            by: moved.by,
+            reason: moved.reason,
+        })),
+        What::Held(hold) => hold_item((sequence, time), "held", hold),
+        What::Resumed(hold) => hold_item((sequence, time), "resumed", hold),
     }
+}
+
+fn hold_item((sequence, time): (i64, Timestamp), what: &str, hold: HoldChange) -> Item {
+    Item::Hold(Box::new(HoldEvent {
+        sequence,
+        time,
+        environment: hold.environment,
+        tracker: hold.tracker.map(|it| it.to_string()),
+        what: what.to_owned(),
+        by: hold.by,
+        reason: hold.reason,
+    }))
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
     fn mk_tracker(sequence: i64) -> Item {
@@ -119,6 +148,7 @@ mod tests {
             number: 1,
             cause: "initial".to_owned(),
             image: "registry.example/a/b@sha256:1".to_owned(),
+            by: None,
         }))
     }
 
