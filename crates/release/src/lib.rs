@@ -16,6 +16,7 @@ pub mod clauses;
 pub mod ingest;
 pub mod label;
 mod name;
+mod owner_name;
 pub mod poll;
 pub mod queue;
 mod release;
@@ -28,6 +29,7 @@ mod version;
 mod vetos;
 
 pub use self::name::{InvalidName, TrackerName};
+pub use self::owner_name::owner_name;
 pub use self::release::{Cause, Configuration, Image, Release, Rollback};
 pub use self::token::Token;
 pub use self::version::{Level, Version};
