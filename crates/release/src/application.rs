@@ -13,6 +13,7 @@ mod normalize;
 mod reader;
 mod schema;
 mod secrets;
+pub(crate) mod template;
 mod written;
 
 use std::fmt;
