@@ -10,6 +10,7 @@ mod fuzz_corpus;
 mod ingest;
 mod labels;
 mod model;
+mod objects;
 mod polling;
 mod promotions;
 mod queues;
