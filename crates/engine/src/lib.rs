@@ -3,11 +3,12 @@
 //! Every rule lives in `pathline_blueprint`; this crate carries watch events to those rules and their
 //! answers to the cluster. [`Engine::run`] is the one entry: it runs the parts side by side until all have
 //! ended. `supply` reconciles, `observe` records what came of it, `tracking` follows repositories and images,
-//! `runtime` carries all of them.
+//! `releasing` brings releases to environments, `runtime` carries all of them.
 
 pub mod crds;
 
 mod observe;
+mod releasing;
 mod runtime;
 mod supply;
 mod tracking;
@@ -21,11 +22,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::observe::Observers;
+use crate::releasing::environments::EnvironmentWatch;
 use crate::runtime::env::Env;
 use crate::runtime::lease::Candidate;
 use crate::runtime::part::{Part, run_all};
 
 pub use crate::observe::confirm::{ConfirmError, Confirmer, OwnerVersion, owner_resource};
+pub use crate::releasing::ReleasingMetrics;
 pub use crate::runtime::clock::Clock;
 pub use crate::runtime::connection::Connection;
 pub use crate::runtime::lease::Election;
@@ -71,6 +74,8 @@ pub struct Options {
     pub prepared: watch::Sender<bool>,
     /// The settings of tracking, and the handles by which others see it.
     pub tracking: Tracking,
+    /// The metrics of deployments; a handle that the caller may register.
+    pub releasing: ReleasingMetrics,
 }
 
 impl Options {
@@ -88,6 +93,7 @@ impl Options {
             election: None,
             prepared: watch::Sender::new(false),
             tracking: Tracking::default(),
+            releasing: ReleasingMetrics::default(),
         }
     }
 }
@@ -154,7 +160,17 @@ fn parts(env: &Env, options: &Options) -> Vec<Part> {
     let observers = Observers::new(env);
     let mut parts = supply::parts(env, options.ytt.clone(), &observers);
     parts.extend(observers.parts(env));
-    parts.push(tracking::part(env, &options.tracking, &options.data_dir));
+    let environments = EnvironmentWatch::default();
+    let has_processes = options.workers.is_some_and(|it| it.process);
+    let metrics = &options.releasing;
+    parts.extend(releasing::parts(env, &environments, metrics, has_processes));
+    let known = environments.subscribe();
+    parts.push(tracking::part(
+        env,
+        &options.tracking,
+        &options.data_dir,
+        known,
+    ));
     if let Some(kinds) = options.workers {
         let options = workers::Options {
             identity: options.identity.clone(),

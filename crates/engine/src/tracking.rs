@@ -40,6 +40,7 @@ pub use self::metrics::TrackingMetrics;
 use self::places::{Parked, Places};
 use self::round::{Circumstances, Looked, Looker};
 pub use self::settings::{GitHost, RegistryHost, TrackingSettings};
+use crate::releasing::environments::EnvironmentsReceiver;
 use crate::runtime::clock::Clock;
 use crate::runtime::env::Env;
 use crate::runtime::part::Part;
@@ -63,7 +64,12 @@ pub struct Tracking {
 }
 
 /// Returns the part that tracks.
-pub(crate) fn part(env: &Env, tracking: &Tracking, data_dir: &std::path::Path) -> Part {
+pub(crate) fn part(
+    env: &Env,
+    tracking: &Tracking,
+    data_dir: &std::path::Path,
+    mut environments: EnvironmentsReceiver,
+) -> Part {
     let (ledger, clock, stop) = (env.ledger.clone(), env.clock.clone(), env.stop.clone());
     let cache = data_dir.join("git-sources");
     // A run that was killed may have left a file with secrets there.
@@ -71,7 +77,12 @@ pub(crate) fn part(env: &Env, tracking: &Tracking, data_dir: &std::path::Path) -
     let git = pathline_remote::git::Git::new(cache);
     let tracking = tracking.clone();
     Part::new("tracking", async move {
-        match Looker::new(&ledger, &clock, &tracking, git) {
+        // A release is entered into the environments that there are: before they are known there seem to be none.
+        let known = environments.wait_for(Option::is_some);
+        if stop.run_until_cancelled(known).await.is_none() {
+            return;
+        }
+        match Looker::new(&ledger, &clock, &tracking, git, environments.clone()) {
             Ok(looker) => {
                 let tracker = Tracker::new(ledger, clock, tracking, looker);
                 Box::pin(tracker.run(stop)).await;

@@ -116,6 +116,11 @@ impl Ledger {
         &self.shared.database
     }
 
+    /// Returns the key that secrets are sealed with, if this handle has one.
+    pub fn seal_key(&self) -> Option<&SealKey> {
+        self.sealing.key().ok()
+    }
+
     pub(crate) fn sealing(&self) -> &Sealing {
         &self.sealing
     }

@@ -25,7 +25,7 @@ pub use self::stored::{ReleaseFilter, StoredConfiguration, StoredRelease};
 pub use self::tick::Ticked;
 
 use self::rows::{RELEASE, ReleaseRow, with_entries};
-use crate::database::{Session, Statement, sql_of_parts};
+use crate::database::{Session, Statement, sql, sql_of_parts};
 use crate::error::Error;
 use crate::ledger::Ledger;
 
@@ -106,6 +106,17 @@ impl Releases<'_> {
         ]);
         let found = self.read(asked.bind(tracker_uid).bind(number)).await?;
         Ok(found.into_iter().next())
+    }
+
+    /// Returns the number of the newest release of a tracker, rollbacks included.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn newest_number(self, tracker_uid: &str) -> Result<Option<u64>, Error> {
+        let asked = sql("select max(number) from release where tracker_uid = $1").bind(tracker_uid);
+        let mut session = self.ledger.database().reader().await?;
+        let (number,) = session.only::<(Option<i64>,)>(asked).await?;
+        Ok(number.and_then(|it| u64::try_from(it).ok()))
     }
 
     async fn read(self, asked: Statement) -> Result<Vec<StoredRelease>, Error> {

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -15,12 +16,15 @@ const NONCE_BYTES: usize = 24;
 /// The beginning of what is hashed to the id of a key: no other hash of the key begins so.
 const ID_LABEL: &[u8] = b"pathline: id of a seal key\0";
 const ID_BYTES: usize = 4;
+/// The beginning of what is hashed to the key of digests.
+const DIGEST_LABEL: &[u8] = b"pathline: key of digests of secrets\0";
 
 /// The key that seals secrets. It is kept beside the ledger, not in it, and never shown.
 #[derive(Clone)]
 pub struct SealKey {
     cipher: XChaCha20Poly1305,
     id: String,
+    digests: Zeroizing<[u8; 32]>,
 }
 
 /// A secret: a password, a token of a registry. It shows itself only when told to.
@@ -55,7 +59,23 @@ impl SealKey {
         Self {
             cipher: XChaCha20Poly1305::new(bytes.into()),
             id: id.map(|byte| format!("{byte:02x}")).collect(),
+            digests: Zeroizing::new(
+                Sha256::new()
+                    .chain_update(DIGEST_LABEL)
+                    .chain_update(bytes)
+                    .finalize()
+                    .into(),
+            ),
         }
+    }
+
+    /// Returns a digest by which two secrets are told apart, in hexadecimal digits: without the key nobody can find
+    /// out by trying which secret it is of.
+    pub fn digest(&self, secret: &[u8]) -> String {
+        let mac = Hmac::<Sha256>::new_from_slice(self.digests.as_slice());
+        let mac = mac.expect("a key of HMAC has any length");
+        let digest = mac.chain_update(secret).finalize().into_bytes();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Returns the id of the key, by which another one is noticed. It gives nothing of the key away.
@@ -160,6 +180,15 @@ mod tests {
             assert!(sealed.is_ascii());
             assert_eq!(key(1).open(&sealed, ROW).unwrap().reveal(), secret);
         }
+    }
+
+    #[test]
+    fn digest_tells_secrets_apart_and_is_of_one_key() {
+        let digest = key(1).digest(b"s3cret");
+        assert_eq!(digest.len(), 64);
+        assert_eq!(key(1).digest(b"s3cret"), digest);
+        assert_ne!(key(1).digest(b"s3creT"), digest);
+        assert_ne!(key(2).digest(b"s3cret"), digest);
     }
 
     #[test]

@@ -305,17 +305,20 @@ impl Queues {
         for environment in flow.environments() {
             let (name, timeout) = (environment.name.as_str(), environment.ready_timeout);
             let has_expired = |since| at.duration_since(since) >= timeout;
-            let failed = || Report::Failed(format!("not ready after {timeout:#}"));
+            let failed = |note: Option<String>| {
+                let note = note.map(|it| format!(": {it}")).unwrap_or_default();
+                Report::Failed(format!("not ready after {timeout:#}{note}"))
+            };
             for release in self.all_in(name, |it| it == EntryState::Deploying) {
                 let entry = self.entry(name, release).cloned().unwrap_or_default();
                 if has_expired(entry.since) {
-                    let of_release = (name, release);
-                    transitions.extend(self.report(flow, of_release, entry.attempt, failed(), at));
+                    let (of_release, failed) = ((name, release), failed(entry.message));
+                    transitions.extend(self.report(flow, of_release, entry.attempt, failed, at));
                 }
             }
             let restoring = self.restoring(name);
             if let Some(it) = restoring.filter(|it| has_expired(it.since)) {
-                self.report_restore((name, it.failed), it.attempt, failed(), at);
+                self.report_restore((name, it.failed), it.attempt, failed(None), at);
             }
         }
         transitions

@@ -29,6 +29,7 @@ use super::outcome::Trouble;
 use super::places::{Place, Places};
 use super::sources::{Source, Sources};
 use super::{Tracking, login, random};
+use crate::releasing::environments::EnvironmentsReceiver;
 use crate::runtime::clock::Clock;
 
 /// The number of times that a registry is asked in one round because the configuration has changed again.
@@ -45,6 +46,7 @@ pub(super) struct Looker {
     images: Images,
     sources: Sources,
     places: Arc<Places>,
+    environments: EnvironmentsReceiver,
     fingerprints: FingerprintKey,
 }
 
@@ -77,11 +79,19 @@ pub(super) struct Looked {
 }
 
 impl Looker {
+    /// Returns the environments as they are now; tracking begins when they are known.
+    fn flow(&self) -> Flow {
+        let environments = self.environments.borrow();
+        let flow = environments.as_ref().map(|it| it.flow().clone());
+        flow.unwrap_or_default()
+    }
+
     pub(super) fn new(
         ledger: &Ledger,
         clock: &Clock,
         tracking: &Tracking,
         git: Git,
+        environments: EnvironmentsReceiver,
     ) -> Result<Self, http::Failure> {
         let (seed, key) = random();
         let fingerprints = FingerprintKey::new(key);
@@ -102,6 +112,7 @@ impl Looker {
             ),
             sources: Sources::new(http, git, gates, tracking, fingerprints.clone()),
             places: Arc::default(),
+            environments,
             fingerprints,
         })
     }
@@ -280,7 +291,7 @@ impl Looker {
             known_source: reading.known.as_ref().map(stored_known),
             configuration: reading.application.as_ref().map(NewConfiguration::from),
             release: outcome.release,
-            flow: Flow::usual(),
+            flow: self.flow(),
             at: now,
         };
         match self.ledger.trackers().apply(result).await {

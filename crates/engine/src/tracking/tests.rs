@@ -8,18 +8,21 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::{Ledger, Location};
+use pathline_release::environment::Environments;
 use pathline_release::poll::{Budget, Ending};
 use pathline_release::request::{Body, Host, Scheme};
 use pathline_remote::git::Git;
 use pathline_testkit::doubles::github::GitHub;
 use pathline_testkit::doubles::registry::{Behaviour, Registry};
 use tempfile::TempDir;
+use tokio::sync::watch;
 use url::Url;
 
 use super::followed::{Followed, FollowedTracker};
 use super::round::{Circumstances, Looker};
 use super::settings::{GitHost, RegistryHost, TrackingSettings};
 use super::{Tracker, Tracking};
+use crate::releasing::environments::EnvironmentsReceiver;
 use crate::runtime::clock::Clock;
 
 /// A budget that nobody waits for.
@@ -155,7 +158,7 @@ fn begin(
     home: &TempDir,
 ) -> (Followed, Looker) {
     let git = Git::new(home.path().join("git"));
-    let looker = Looker::new(ledger, clock, tracking, git).unwrap();
+    let looker = Looker::new(ledger, clock, tracking, git, mk_environments()).unwrap();
     let settings = Arc::clone(&tracking.settings);
     let followed = Followed::new(settings, looker.fingerprints().clone());
     (followed, looker)
@@ -207,4 +210,10 @@ async fn create(
         .trackers()
         .create(new, SignedDuration::ZERO, "ci", at);
     created.await.unwrap();
+}
+
+/// Returns the usual environments.
+fn mk_environments() -> EnvironmentsReceiver {
+    let (_, environments) = watch::channel(Some(Arc::new(Environments::usual())));
+    environments
 }

@@ -107,6 +107,15 @@ pub struct HoldChange {
 
 /// Changes
 impl Releases<'_> {
+    /// Returns the sequence of the newest change there is, of whatever topic: what is read after this is at least as new.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn newest_change(self) -> Result<i64, Error> {
+        let mut session = self.ledger.database().reader().await?;
+        changes::newest(&mut session).await
+    }
+
     /// Returns the changes of releases after a sequence, in their order. No change with a smaller sequence becomes visible
     /// later, so whoever asks again after the last of them misses nothing.
     ///

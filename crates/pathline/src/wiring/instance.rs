@@ -244,9 +244,11 @@ pub(crate) fn start_engine(
     state: &AppState,
 ) -> Tasks {
     let (metrics, tracking) = (options.metrics.clone(), options.tracking.metrics.clone());
+    let releasing = options.releasing.clone();
     state.metrics().register(|registry| {
         metrics.register(registry);
         tracking.register(registry);
+        releasing.register(registry);
     });
     let mut engine = Tasks::default();
     engine.run(Engine::run(connection, options, engine.shutdown.clone()));

@@ -117,7 +117,8 @@ fn beginning_of(stored: &StoredTracker, application: &Application, at: Timestamp
         known_source: None,
         configuration: Some(NewConfiguration::from(application)),
         release: None,
-        flow: Flow::usual(),
+        // Nothing is released of a file alone.
+        flow: Flow::default(),
         at,
     }
 }

@@ -31,6 +31,7 @@ pub struct Environments {
     flow: Flow,
     valid: BTreeMap<String, DeployEnvironment>,
     refused: BTreeMap<String, Refused>,
+    created: BTreeMap<String, Timestamp>,
 }
 
 /// The reason why an Environment cannot be used.
@@ -55,7 +56,12 @@ impl Environments {
     pub fn of(objects: &[EnvironmentObject]) -> Self {
         let mut by_age: Vec<_> = objects.iter().collect();
         by_age.sort_by_key(|it| (it.created.is_none(), it.created, &it.name));
-        let mut environments = Self::default();
+        let created = objects.iter();
+        let created = created.filter_map(|it| Some((it.name.clone(), it.created?)));
+        let mut environments = Self {
+            created: created.collect(),
+            ..Self::default()
+        };
         let mut namespaces: BTreeMap<String, &str> = BTreeMap::new();
         let mut flow = Vec::new();
         for object in by_age {
@@ -79,6 +85,17 @@ impl Environments {
         environments
     }
 
+    /// Returns one environment of each type, each of which takes releases every minute.
+    pub fn usual() -> Self {
+        let objects = super::TYPES.map(|(of_type, _)| EnvironmentObject {
+            name: of_type.to_owned(),
+            created: None,
+            spec: serde_json::json!({"type": of_type}),
+            is_terminating: false,
+        });
+        Self::of(&objects)
+    }
+
     /// Returns the environments in the order in which releases go through them.
     pub fn flow(&self) -> &Flow {
         &self.flow
@@ -87,6 +104,11 @@ impl Environments {
     /// Returns an environment that can be used.
     pub fn get(&self, name: &str) -> Option<&DeployEnvironment> {
         self.valid.get(name)
+    }
+
+    /// Returns the time at which an Environment was created, if it is known.
+    pub fn created(&self, name: &str) -> Option<Timestamp> {
+        self.created.get(name).copied()
     }
 
     /// Returns the environments that can be used, by name.

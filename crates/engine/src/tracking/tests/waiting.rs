@@ -91,7 +91,8 @@ impl Crowd {
     /// Tracks until somebody stops it.
     async fn track(&self, stop: CancellationToken) {
         let (clock, git) = (Clock::system(), Git::new(self.home.path().join("git")));
-        let looker = Looker::new(&self.ledger, &clock, &self.tracking, git).unwrap();
+        let looker =
+            Looker::new(&self.ledger, &clock, &self.tracking, git, mk_environments()).unwrap();
         let tracker = Tracker::new(self.ledger.clone(), clock, self.tracking.clone(), looker);
         Box::pin(tracker.run(stop)).await;
     }

@@ -71,16 +71,22 @@ impl Asked<'_> {
             Some(newer) if newer != release => {
                 format!("release {release} was deployed; release {newer} has replaced it")
             }
-            _ => format!(
-                "release {release} is deployed since {}",
-                self.local(entry.since)
+            _ => noted(
+                format!(
+                    "release {release} is deployed since {}",
+                    self.local(entry.since)
+                ),
+                entry,
             ),
         }
     }
 
     fn deploying(&self, entry: &Entry) -> String {
         let (release, since) = (self.release, self.local(entry.since));
-        format!("release {release} is being deployed since {since}")
+        noted(
+            format!("release {release} is being deployed since {since}"),
+            entry,
+        )
     }
 
     fn queued(&self) -> String {
@@ -165,5 +171,13 @@ impl Asked<'_> {
             true => "the tracker was deleted".to_owned(),
             false => format!("`{name}` was removed before release {release} was deployed"),
         }
+    }
+}
+
+/// Returns a sentence with what was noted about an entry.
+fn noted(sentence: String, entry: &Entry) -> String {
+    match &entry.message {
+        Some(note) => format!("{sentence}: {note}"),
+        None => sentence,
     }
 }
