@@ -41,6 +41,8 @@ mod lineage;
 mod location;
 mod notifier;
 mod page;
+#[cfg(test)]
+mod plan;
 pub mod releases;
 mod revision;
 mod rows;

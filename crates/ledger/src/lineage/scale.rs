@@ -2,7 +2,6 @@
 //! looked at must follow the answer, not the history.
 
 mod grown;
-mod plan;
 
 use std::time::Instant;
 
@@ -11,7 +10,6 @@ use pathline_testkit::is_nightly;
 use pathline_testkit::postgres::Server;
 
 use self::grown::Grown;
-use self::plan::Plan;
 use super::contains::walk;
 use super::crossings::commits;
 use super::find::candidates;
@@ -19,6 +17,7 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::location::Location;
 use crate::page::Page;
+use crate::plan::Plan;
 
 /// The number of questions that are asked for the median.
 const QUESTIONS: usize = 101;

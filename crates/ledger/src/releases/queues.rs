@@ -99,3 +99,17 @@ impl From<Restored> for TrackerQueues {
 pub(crate) fn number(location: &Arc<str>, number: u64) -> Result<i64, Error> {
     i64::try_from(number).map_err(|_| unreadable(location, "number of a release"))
 }
+
+/// Returns the questions by which the queues of trackers are restored.
+#[cfg(test)]
+pub(super) fn plan_of_restoring(
+    dialect: crate::database::Dialect,
+    location: &Arc<str>,
+    uids: &[String],
+) -> [crate::database::Statement; 2] {
+    let needed = restore::needed(dialect, location, uids, Named::default());
+    [
+        trackers(dialect, QueuesOf::Uids(uids)),
+        needed.expect("no release is named"),
+    ]
+}

@@ -39,6 +39,7 @@ mod earlier;
 mod following;
 mod moving;
 mod recording;
+mod releasing;
 mod small_disk;
 mod together;
 mod tokens;

@@ -207,10 +207,11 @@ pub(super) fn needed(
     parts.extend([
         ") select release.id, release.tracker_uid, release.number, release.body, ",
         ENTRY,
-        " from needed join release on release.tracker_uid = needed.tracker_uid \
-           and release.number = needed.number \
+        // A cross join, for SQLite would begin with all releases otherwise.
+        " from needed cross join release \
          left join entry on entry.tracker_uid = release.tracker_uid \
-           and entry.number = release.number",
+           and entry.number = release.number \
+         where release.tracker_uid = needed.tracker_uid and release.number = needed.number",
     ]);
     let mut asked = sql_of_parts(&parts).bind(&dialect.words(uids));
     if let Some(release) = named.release {

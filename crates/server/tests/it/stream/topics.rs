@@ -1,8 +1,10 @@
 //! Trackers and releases on the stream, between the owners.
 
 use axum::http::Method;
-use pathline_client::api::{ReleaseEvent, TrackerEvent};
+use pathline_client::api::{HoldEvent, MoveEvent, ReleaseEvent, TrackerEvent};
 use pathline_ledger::Permissions;
+use pathline_ledger::releases::By;
+use pathline_release::queue::Hold;
 use serde_json::json;
 
 use super::{Event, Events};
@@ -80,8 +82,49 @@ async fn stream_tells_of_releases() {
     let image = formed.release.image;
     let image = format!("{}@{}", image.repository, image.digest);
     assert_eq!(release.image, image);
+    assert_eq!(release.by, None);
+    let event = next(&mut events).await;
+    assert_eq!(event.name, "move");
+    let queued: MoveEvent = serde_json::from_str(&event.data).unwrap();
+    assert_eq!(event.id, queued.sequence.to_string());
+    assert_eq!((&queued.id, queued.number), (&formed.id, 1));
+    let states = (queued.from.as_deref(), queued.to.as_str());
+    assert_eq!(
+        (queued.environment.as_str(), states),
+        ("dev", (None, "queued"))
+    );
+    assert_eq!((queued.by, queued.reason), (None, None));
     let observed = tracker(&mut events).await;
     assert_eq!((observed.what.as_str(), observed.by), ("observed", None));
+}
+
+#[tokio::test]
+async fn stream_tells_who_holds_what_and_why() {
+    let tracked = Tracked::new().await;
+    let mut events = Events::open(&tracked.world, &tracked.writer, None).await;
+    events.next().await.unwrap();
+    let releases = tracked.world.ledger.releases();
+    let now = jiff::Timestamp::now();
+    let hold = Hold {
+        reason: "orders are late".to_owned(),
+        by: "ann".to_owned(),
+        since: now,
+    };
+    releases.hold_environment("prod", hold).await.unwrap();
+    let bob = By::new("bob", None);
+    let resumed = releases.resume_environment("prod", &bob, now).await;
+    assert!(resumed.unwrap().is_some());
+    for (what, by, reason) in [
+        ("held", "ann", Some("orders are late")),
+        ("resumed", "bob", None),
+    ] {
+        let event = next(&mut events).await;
+        assert_eq!(event.name, "hold");
+        let told: HoldEvent = serde_json::from_str(&event.data).unwrap();
+        assert_eq!((told.what.as_str(), told.by.as_str()), (what, by));
+        assert_eq!(told.reason.as_deref(), reason);
+        assert_eq!((told.environment.as_str(), told.tracker), ("prod", None));
+    }
 }
 
 /// Writes of both topics come at the same time; the one who comes back after each event hears every one of them once,

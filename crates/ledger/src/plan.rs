@@ -9,7 +9,7 @@ use crate::database::{Dialect, Session, Statement};
 
 /// The steps of some answers.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     steps: BTreeSet<String>,
     rows: f64,
     milliseconds: f64,
@@ -17,7 +17,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Adds how a question is answered.
-    pub(super) async fn add(&mut self, session: &mut Session, asked: Statement) {
+    pub(crate) async fn add(&mut self, session: &mut Session, asked: Statement) {
         match session.dialect() {
             Dialect::Sqlite => {
                 let asked = asked.explained("explain query plan");
@@ -37,18 +37,18 @@ impl Plan {
     }
 
     /// Returns each step once, in alphabetical order.
-    pub(super) fn steps(&self) -> String {
+    pub(crate) fn steps(&self) -> String {
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).collect();
         steps.join("\n")
     }
 
     /// Returns how many rows all steps together gave.
-    pub(super) fn rows_visited(&self) -> f64 {
+    pub(crate) fn rows_visited(&self) -> f64 {
         self.rows
     }
 
     /// Returns how long PostgreSQL says that it takes to plan and to answer.
-    pub(super) fn milliseconds(&self) -> f64 {
+    pub(crate) fn milliseconds(&self) -> f64 {
         self.milliseconds
     }
 
