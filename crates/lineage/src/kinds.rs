@@ -29,7 +29,13 @@ pub(crate) const JOB: GroupKind<'_> = GroupKind::new("batch", "Job");
 pub(crate) const KNATIVE_SERVICE: GroupKind<'_> = GroupKind::new("serving.knative.dev", "Service");
 pub(crate) const PROCESS: GroupKind<'_> = GroupKind::new("pathline.dev", "Process");
 pub(crate) const GIT_COMMIT: GroupKind<'_> = GroupKind::new("pathline.dev", "GitCommit");
-const TASK: GroupKind<'_> = GroupKind::new("pathline.dev", "Task");
+pub(crate) const TASK: GroupKind<'_> = GroupKind::new("pathline.dev", "Task");
+
+/// Tells whether objects of a kind end by themselves: they have done what they should, and say nothing of what runs
+/// from then on.
+pub fn ends_by_itself(kind: GroupKind<'_>) -> bool {
+    [JOB, TASK].contains(&kind)
+}
 
 /// A kind that reports its observed generation together with, or after, what it made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::arrival::{Arrival, Missing};
 use crate::artifact::{Artifact, Kind};
 use crate::canonical;
+use crate::chain::Resource;
 use crate::clauses::Clause;
 use crate::kinds;
 use crate::origin::Origin;
@@ -38,7 +39,8 @@ pub struct OwnerLineage {
     pub metadata_digest: String,
     /// The path and its history, from what was stamped and seen.
     pub state: State,
-    /// The rollout of each final resource; those that nobody has judged are absent.
+    /// The rollout of each final resource, and of those before them that keep something running; those that nobody has
+    /// judged are absent.
     pub rollouts: BTreeMap<String, Rollout>,
     /// When the ConfigMaps and Secrets that resources stamp became what they are, by resource.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -242,7 +244,7 @@ impl OwnerLineage {
 
     /// Tells whether every target of an origin that has a rollout has rolled out what it is now.
     pub fn rolled_out(&self, origin: &Origin) -> Live {
-        let targets = self.state.targets_of(origin);
+        let targets = self.running_targets(origin);
         let judged = targets
             .iter()
             .filter_map(|target| match self.stage(&target.name) {
@@ -263,7 +265,29 @@ impl OwnerLineage {
         }
     }
 
-    /// Returns how far the rollout of a final resource is, if somebody judged it since the resource
+    /// Returns the resources whose rollouts decide whether an origin is live: the final ones that it flows into, and
+    /// those on its way that keep something running. A test that has passed says nothing of what ends after it.
+    pub(crate) fn running_targets(&self, origin: &Origin) -> Vec<&Resource> {
+        let targets = self.state.targets_of(origin);
+        let reached = self.state.chain().reached_by(origin);
+        let on_way = self.running_on_way();
+        let on_way = on_way.filter(|it| reached.contains(it.name.as_str()));
+        let on_way = on_way.filter(|it| !targets.contains(it));
+        on_way.chain(targets.iter().copied()).collect()
+    }
+
+    /// Returns the resources that others consume and that keep something running nevertheless, producers first.
+    pub(crate) fn running_on_way(&self) -> impl Iterator<Item = &Resource> {
+        let chain = self.state.chain();
+        let finals: BTreeSet<_> = chain.finals().map(|it| it.name.as_str()).collect();
+        chain.in_path_order().filter(move |it| {
+            let rollout = self.rollouts.get(&it.name);
+            let runs = rollout.is_some_and(|it| it.stage != Stage::None);
+            runs && !finals.contains(it.name.as_str())
+        })
+    }
+
+    /// Returns how far the rollout of a resource is, if somebody judged it since the resource
     /// made what it makes now.
     pub fn stage(&self, resource: &str) -> Option<&Stage> {
         let made = self.state.current(resource)?;

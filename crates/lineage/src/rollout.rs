@@ -30,6 +30,7 @@ mod pods;
 mod process;
 mod revision;
 mod selected;
+mod task;
 mod uses;
 
 use std::collections::BTreeSet;

@@ -104,7 +104,7 @@ impl ObservedPath {
         self.retiring = Some(retiring);
     }
 
-    /// Takes how far the rollouts of final resources are.
+    /// Takes how far the rollouts of final resources are, and of those before them that keep something running.
     pub fn roll_out(&mut self, rollouts: BTreeMap<String, Rollout>) {
         self.rollouts = rollouts;
     }

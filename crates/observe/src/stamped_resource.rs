@@ -416,6 +416,21 @@ mod tests {
     }
 
     #[test]
+    fn rollout_is_followed_before_the_end_of_a_path_where_something_keeps_running() {
+        let keeps_running = |api_version, kind| {
+            let object = object(api_version, kind, 1, &json!({}));
+            let spec = json!({"template": {}});
+            let target = read(TemplateKind::Plain, &spec, &stamped(object, None), None).target;
+            target.keeps_running()
+        };
+        assert!(keeps_running("pathline.dev/v1alpha1", "Process"));
+        assert!(keeps_running("apps/v1", "Deployment"));
+        assert!(!keeps_running("pathline.dev/v1alpha1", "Task"));
+        assert!(!keeps_running("batch/v1", "Job"));
+        assert!(!keeps_running("v1", "ConfigMap"));
+    }
+
+    #[test]
     fn rollout_is_followed_where_kind_or_template_say_that_something_runs() {
         let target = |spec: Value, api_version, kind| {
             let object = object(api_version, kind, 1, &json!({"observedGeneration": 1}));
@@ -431,6 +446,9 @@ mod tests {
         assert!(matches!(known, RolloutTarget::Known(_)));
         let commit = target(plain(), "pathline.dev/v1alpha1", "GitCommit");
         assert!(matches!(commit, RolloutTarget::Commit(_)));
+        let task = |spec| target(spec, "pathline.dev/v1alpha1", "Task");
+        assert!(matches!(task(plain()), RolloutTarget::Known(_)));
+        assert!(matches!(task(selector("o")), RolloutTarget::Selected(..)));
         let RolloutTarget::Selected(_, selected) =
             target(selector("$(metadata.name)$"), "a/v1", "App")
         else {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::below::Below;
 use super::object::Object;
-use super::{Rollout, Stage, controllers, flux, job, knative, process};
+use super::{Rollout, Stage, controllers, flux, job, knative, process, task};
 use crate::kinds::{self, GroupKind};
 
 /// A rule for a kind.
@@ -91,6 +91,7 @@ fn rule(group: &str, kind: &str) -> Option<(&'static [ApiKind], Rule)> {
             flux::applied(object, &|named| Some((below.find(named)?, below)), images)
         }),
         kinds::PROCESS => (&[], |object, _, _| process::process(object)),
+        kinds::TASK => (&[], |object, _, _| task::task(object)),
         _ => return None,
     };
     Some(rule)

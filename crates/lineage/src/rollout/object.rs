@@ -19,6 +19,8 @@ const SPEC: [&str; 6] = [
     "parallelism",
     "updateStrategy",
 ];
+/// The most of the last lines of a log that are told.
+const LINES: usize = 3;
 /// The longest text in a status that is kept, in characters.
 const TEXT: usize = 1024;
 
@@ -146,6 +148,18 @@ impl Object {
     pub(super) fn text(&self, pointer: &str) -> &str {
         let text = self.status.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default()
+    }
+
+    /// Says how the log of what ran ends, as a part of a sentence; nothing if there is none.
+    pub(super) fn last_lines(&self) -> String {
+        let log = self.text("/logTail").trim_end();
+        let mut lines: Vec<_> = log.lines().rev().take(LINES).collect();
+        lines.reverse();
+        if lines.is_empty() {
+            String::new()
+        } else {
+            format!("; it said: {}", lines.join(" / "))
+        }
     }
 
     /// Returns a condition.

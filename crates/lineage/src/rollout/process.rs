@@ -10,8 +10,6 @@ const CRASHES: i64 = 3;
 /// The reason of a process that is started again as soon as somebody else gives its port up: that is
 /// no crash of its own.
 const PORT_TAKEN: &str = "PortTaken";
-/// The most of its last lines that are told.
-const LINES: usize = 3;
 
 pub(super) fn process(object: &Object) -> Stage {
     let generation = object.generation.unwrap_or_default();
@@ -29,15 +27,8 @@ pub(super) fn process(object: &Object) -> Stage {
     let crashes = object.count("crashes");
     let is_taken = ready.is_some_and(|it| it.reason == PORT_TAKEN);
     if crashes > CRASHES && running.is_none() && !is_taken {
-        let log = object.text("/logTail").trim_end();
-        let lines: Vec<_> = log.lines().rev().take(LINES).collect();
-        let lines: Vec<_> = lines.into_iter().rev().collect();
-        let log = if lines.is_empty() {
-            String::new()
-        } else {
-            format!("; it said: {}", lines.join(" / "))
-        };
-        return Stage::failed(format!("it ended {crashes} times in a row: {told}{log}"));
+        let said = object.last_lines();
+        return Stage::failed(format!("it ended {crashes} times in a row: {told}{said}"));
     }
     Stage::progressing(told)
 }

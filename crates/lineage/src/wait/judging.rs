@@ -104,7 +104,7 @@ impl<'a> Judging<'a> {
             deliverables: Vec::new(),
         };
         if arrival.arrived() {
-            let targets = state.targets_of(&value.origin);
+            let targets = self.lineage.running_targets(&value.origin);
             let names: Vec<_> = targets.iter().map(|it| it.name.as_str()).collect();
             return match self.run(&names, progress) {
                 Verdict::Holds(_) => self.started_with(value, &targets, progress),
@@ -146,9 +146,10 @@ impl<'a> Judging<'a> {
         }])
     }
 
-    /// Judges the rollouts of all final resources.
+    /// Judges the rollouts of all final resources, and of those before them that keep something running.
     fn finals(self, wait_for: &WaitFor) -> Verdict {
         let finals = self.lineage.state.chain().finals();
+        let finals = self.lineage.running_on_way().chain(finals);
         let finals: Vec<_> = finals.map(|it| it.name.as_str()).collect();
         match self.run(&finals, |missing| Progress {
             missing,

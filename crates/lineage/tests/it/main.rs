@@ -17,6 +17,7 @@ mod rollout_properties;
 mod rules;
 mod running;
 mod seed;
+mod smoke_test;
 mod story;
 mod support;
 mod touched;

@@ -16,6 +16,7 @@ mod made_again;
 mod object;
 mod part;
 mod running;
+mod task;
 mod under_way;
 mod waits;
 mod work;

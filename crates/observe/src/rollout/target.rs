@@ -3,6 +3,7 @@
 use pathline_blueprint::template::{Template, TemplateKind};
 use pathline_kinds::carto::Lifecycle;
 use pathline_kinds::workers::{GitCommit, GitCommitSpec};
+use pathline_lineage::kinds::{GroupKind, ends_by_itself};
 use pathline_lineage::rollout::{Object, kinds_below};
 use pathline_lineage::{Rollout, Stage, Written};
 
@@ -69,7 +70,10 @@ impl RolloutTarget {
                 uid,
             }));
         }
-        if kinds_below(&object.group, &object.kind).is_some() {
+        // A Task may have deployed something itself, which its template selects: that says more than its own end.
+        let is_task = (object.group.as_str(), object.kind.as_str()) == ("pathline.dev", "Task");
+        let is_selected = is_task && template.tracing.live_selector.is_some();
+        if !is_selected && kinds_below(&object.group, &object.kind).is_some() {
             return Self::Known(Box::new(object));
         }
         if let Some(selector) = &template.tracing.live_selector {
@@ -97,6 +101,23 @@ impl RolloutTarget {
             Self::Run(run) => Some(&run.uid),
             Self::Clear(rollout) => Some(&rollout.uid),
         }
+    }
+
+    /// Tells whether it keeps something running: that has to run on, whoever takes its output.
+    pub fn keeps_running(&self) -> bool {
+        match self {
+            Self::Known(object) => !ends_by_itself(GroupKind::new(&object.group, &object.kind)),
+            Self::Selected(..) => true,
+            Self::Commit(_) | Self::Run(_) => false,
+            Self::Clear(rollout) => rollout.stage != Stage::None,
+        }
+    }
+
+    /// Returns the rollout of an object of which nobody has seen yet what lies below it; none where the kind of
+    /// target does not tell.
+    pub fn unseen(&self) -> Option<Rollout> {
+        let why = "what runs has not been observed yet".to_owned();
+        Some(at(self.object()?, Stage::Progressing { why }))
     }
 
     /// Returns the object whose pods, or what it leads to, are watched.

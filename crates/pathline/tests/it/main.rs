@@ -39,6 +39,7 @@ mod rubbish;
 mod schemathesis;
 mod shared_ledger;
 mod site;
+mod smoke_test;
 mod story;
 mod strangers;
 mod template;

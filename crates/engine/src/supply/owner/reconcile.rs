@@ -239,7 +239,7 @@ impl Reconciliation<'_> {
         self.find(retain).await
     }
 
-    /// Judges the rollouts of what is final on a path, and what is left of former ones. An error is
+    /// Judges the rollouts of what is final on a path or keeps something running, and what is left of former ones. An error is
     /// what must be tried again.
     async fn rollouts(
         &self,
@@ -270,10 +270,15 @@ impl Reconciliation<'_> {
             .check(self.owner, configs);
         for result in results {
             let resource = &result.realization.resource;
-            let Some(target) = result.target.as_ref().filter(|_| finals.contains(resource)) else {
+            let is_final = finals.contains(resource);
+            let target = result.target.as_ref();
+            let Some(target) = target.filter(|it| is_final || it.keeps_running()) else {
                 continue;
             };
-            if let Some(rollout) = check.judge(target, &images).await {
+            // Of a final resource it is missed that nobody has judged it; one on the way would be passed over.
+            let judged = check.judge(target, &images).await;
+            let unseen = || target.unseen().filter(|_| !is_final);
+            if let Some(rollout) = judged.or_else(unseen) {
                 rollouts.insert(resource.clone(), rollout);
             }
         }

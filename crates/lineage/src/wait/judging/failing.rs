@@ -23,7 +23,7 @@ impl Judging<'_> {
             message,
         };
         let runs = self.options.live || !arrival.arrived();
-        let mut targets = self.lineage.state.targets_of(&value.origin).into_iter();
+        let mut targets = self.lineage.running_targets(&value.origin).into_iter();
         let crashed = targets.find_map(|it| {
             let given = way.is_applied_to(it) || way.is_in(&it.name) || arrival.arrived();
             let reason = self.crash(it).filter(|_| runs && given)?;

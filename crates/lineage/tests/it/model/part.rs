@@ -32,6 +32,8 @@ pub(super) struct Part {
     pub(super) counted: bool,
     /// Pathline knows that there will be an output, and takes nothing without it for a sink.
     pub(super) emits: bool,
+    /// Its object is a Task, where it is at the end of the path.
+    pub(super) is_task: bool,
     /// There never is an output.
     pub(super) sink: bool,
     /// The second template does not read the first param.
@@ -217,6 +219,7 @@ pub(super) fn part(dice: &mut Dice, before: &[Part], is_last: bool) -> Part {
         insensitive: dice.chance(25),
         counted: controller != Controller::Applied || dice.chance(40),
         emits: !sink && (controller == Controller::Flapping || dice.chance(70)),
+        is_task: false,
         sink,
         second_template: false,
         template_generation: 1,

@@ -12,7 +12,7 @@ use super::controller::Controller;
 use super::object::Object;
 use super::part::Part;
 use super::world::{PARAMS, VALUES, World};
-use super::{confirm, made_again, under_way};
+use super::{confirm, made_again, task, under_way};
 
 /// The questions and answers of those who wait, or have waited.
 #[derive(Debug, Default)]
@@ -225,8 +225,9 @@ pub(super) fn on_lineage<T>(world: &mut World, ask: impl FnOnce(&World, &OwnerLi
     let finals = world.state.chain().finals();
     let rollouts = finals.filter_map(|it| {
         let made = world.state.current(&it.name)?;
-        let rollout = world.running.rollout(&made.uid, made.generation);
-        Some((it.name.clone(), rollout))
+        let process = world.running.rollout(&made.uid, made.generation);
+        let part = &world.parts[check::index_of(world, &it.name)];
+        Some((it.name.clone(), task::rollout(part, process)))
     });
     let mut lineage = OwnerLineage {
         rollouts: rollouts.collect(),
@@ -276,6 +277,10 @@ fn holds(world: &World, awaited: &[WaitFor], live: bool) -> Result<(), Fault> {
         if live {
             check::really_started(world, &origin, value)?;
         }
+    }
+    let is_current = awaited.contains(&WaitFor::Current);
+    if live && is_current {
+        task::has_run(world)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::clients::Client;
 use super::object::{Object, Truth};
 use super::part::{self, Apply, Part};
 use super::running::Running;
+use super::task;
 use super::waits::Waiting;
 
 /// The owner's params, and the values they take.
@@ -99,6 +100,11 @@ impl World {
         for index in 0..count {
             let part = part::part(&mut dice, &parts, index + 1 == count);
             parts.push(part);
+        }
+        // By dice of their own as well.
+        let mut task_dice = Dice::new(!seed.rotate_left(29));
+        for part in &mut parts {
+            part.is_task = task::is_task(part, &mut task_dice);
         }
         let blueprint = Blueprint::default();
         let mut world = Self {

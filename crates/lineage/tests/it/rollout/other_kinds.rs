@@ -1,4 +1,4 @@
-//! Jobs, Knative services, processes, and kinds that nobody knows.
+//! Jobs, tasks, Knative services, processes, and kinds that nobody knows.
 
 use pathline_lineage::Stage;
 use pathline_lineage::rollout::{Object, judge};
@@ -135,6 +135,66 @@ fn process_is_live_when_the_newest_generation_answers() {
     let mut taken = status(2, "False", None, 4);
     taken["conditions"][0]["reason"] = json!("PortTaken");
     progresses(&stage(&process(taken), &[]), "PortTaken");
+}
+
+/// A task of generation 3, by what it has observed and what its condition says of which generation.
+fn task(observed: Option<i64>, succeeded: Option<(&str, Option<i64>)>) -> Value {
+    let condition = succeeded.map(|(status, generation)| {
+        let (reason, message) = match status {
+            "True" => ("Succeeded", "it exited with 0"),
+            "False" => ("Failed", "it exited with 1"),
+            _ => ("Running", "it runs"),
+        };
+        json!({
+            "type": "Succeeded", "status": status, "observedGeneration": generation,
+            "reason": reason, "message": message,
+        })
+    });
+    json!({
+        "apiVersion": "pathline.dev/v1alpha1", "kind": "Task",
+        "metadata": {"name": "smoke-test", "uid": "task", "generation": 3},
+        "status": {
+            "observedGeneration": observed, "conditions": condition.into_iter().collect::<Vec<_>>(),
+            // The run before: it succeeded, which is no word on this one.
+            "succeededGeneration": 2, "outputs": {"report": "passed"}, "logTail": "GET /healthz\n503\n",
+        },
+    })
+}
+
+#[test]
+fn task_is_live_when_the_run_of_its_generation_has_succeeded() {
+    let judged = |observed, succeeded| stage(&task(observed, succeeded), &[]);
+    assert_eq!(judged(Some(3), Some(("True", Some(3)))), Stage::Done);
+    let not_yet = [
+        (None, None),
+        (Some(3), None),
+        (Some(2), Some(("True", Some(2)))),
+        (Some(2), Some(("False", Some(2)))),
+        // The condition is of the run before, or nobody says of which.
+        (Some(3), Some(("True", Some(2)))),
+        (Some(3), Some(("False", Some(2)))),
+        (Some(3), Some(("True", None))),
+        (None, Some(("True", Some(3)))),
+        (Some(2), Some(("True", Some(3)))),
+        (Some(4), Some(("True", Some(3)))),
+    ];
+    for (observed, succeeded) in not_yet {
+        let judged = judged(observed, succeeded);
+        progresses(&judged, "generation 3 has not been run yet");
+    }
+    progresses(&judged(Some(3), Some(("Unknown", Some(3)))), "it runs");
+    fails(
+        &judged(Some(3), Some(("False", Some(3)))),
+        "Failed: it exited with 1; it said: GET /healthz / 503",
+    );
+    let mut silent = task(Some(3), Some(("False", Some(3))));
+    silent["status"]["logTail"] = json!(null);
+    assert_eq!(
+        stage(&silent, &[]),
+        Stage::Failed {
+            reason: "Failed: it exited with 1".into()
+        }
+    );
 }
 
 #[test]
