@@ -7,7 +7,7 @@ use kube::api::{Patch, PatchParams};
 use kube::runtime::conditions;
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client, ResourceExt};
-use pathline_kinds::carto;
+use pathline_kinds::{carto, environment};
 
 use pathline_workers as workers;
 
@@ -38,7 +38,7 @@ pub enum Error {
     },
 }
 
-/// Returns every kind of Pathline: those of supply chains first, then those of the workers.
+/// Returns every kind of Pathline: those of supply chains first, then those of releases and of the workers.
 pub fn all() -> Vec<CustomResourceDefinition> {
     pathline_kinds::crds()
 }
@@ -46,6 +46,7 @@ pub fn all() -> Vec<CustomResourceDefinition> {
 /// Returns the kinds of Pathline on a cluster that has controllers of its own.
 pub fn on_a_real_cluster() -> Vec<CustomResourceDefinition> {
     let mut crds = carto::crds();
+    crds.extend(environment::crds());
     crds.extend(workers::Kinds::on_a_real_cluster().crds());
     crds
 }

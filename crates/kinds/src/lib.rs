@@ -1,7 +1,7 @@
 //! The kinds that Pathline owns, as they are written in YAML and stored in a cluster.
 //!
-//! [`carto`] holds Cartographer's kinds, [`workers`] those of the workers of the embedded cluster; both
-//! carry fields and schemas, no rules. [`names`] is the syntax of names and labels, [`lenient`] accepts
+//! [`carto`] holds Cartographer's kinds, [`environment`] the one of releases, [`workers`] those of the workers of the
+//! embedded cluster; all carry fields and schemas, no rules. [`names`] is the syntax of names and labels, [`lenient`] accepts
 //! spellings of selectors that are not the API's.
 //!
 //! ```
@@ -20,6 +20,7 @@
 
 mod api_version;
 pub mod carto;
+pub mod environment;
 pub mod field_path;
 pub mod lenient;
 pub mod names;
@@ -30,9 +31,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 pub use api_version::split_api_version;
 
-/// Returns the definitions of all kinds: those of supply chains first, then those of the workers.
+/// Returns the definitions of all kinds: those of supply chains first, then those of releases and of the workers.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut crds = carto::crds();
+    crds.extend(environment::crds());
     crds.extend(workers::crds());
     crds
 }

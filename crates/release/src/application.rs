@@ -13,6 +13,7 @@ mod normalize;
 mod reader;
 mod schema;
 mod secrets;
+pub(crate) mod template;
 mod written;
 
 use std::fmt;
@@ -23,6 +24,7 @@ use serde_json::{Value, json};
 pub use self::image::ImageName;
 use self::image::Naming;
 pub use self::known::{Warning, warnings};
+pub(crate) use self::merge::effective;
 use self::reader::Cursor;
 pub use self::schema::schema;
 pub use self::secrets::{InvalidSecrets, Secrets};
@@ -205,7 +207,7 @@ impl Application {
     ///
     /// The values may be secret: see `environment.file.secret`.
     pub fn effective(&self, template: &Value, environment: &str, of_type: Option<&str>) -> Value {
-        merge::effective(template, (&self.group, &self.own), environment, of_type)
+        effective(template, (&self.group, &self.own), environment, of_type)
     }
 
     /// Returns all that the file says about the application and its group, normalized, without the values that are

@@ -5,6 +5,8 @@
 //! goes through environments one after the other ([`queue`]), each of which takes releases on its [`timeline`].
 //! Nothing here does I/O or looks at a clock.
 //!
+//! People say in [`environment`]s of a cluster where releases go, and [`objects`] are what is written there.
+//!
 //! Read on in this order: [`label`], [`tracker`] (the rule), [`queue`], [`timeline`], [`simulate`] (the rules, to be
 //! tried by hand), and `tests/it/model.rs` (the rules, tried against random histories).
 
@@ -13,9 +15,12 @@ pub mod application;
 mod clauses;
 #[cfg(feature = "clauses")]
 pub mod clauses;
+pub mod environment;
 pub mod ingest;
 pub mod label;
+mod misspelt;
 mod name;
+pub mod objects;
 mod owner_name;
 pub mod poll;
 pub mod queue;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use pathline_kinds::carto;
+use pathline_kinds::{carto, environment};
 use serde_json::Value;
 
 #[test]
 fn definitions_are_as_reviewed() {
-    for crd in carto::crds() {
+    for crd in carto::crds().into_iter().chain(environment::crds()) {
         let name = crd.metadata.name.clone().expect("a definition has a name");
         insta::assert_json_snapshot!(name, crd);
     }

@@ -3,13 +3,11 @@
 use serde_json::Value;
 
 use self::Below::{Anything, Each, Items, Keys};
+use crate::misspelt;
 use crate::name::TrackerName;
 
 /// The most warnings about one application.
 const MAX_WARNINGS: usize = 20;
-
-/// The most letters that may differ in a word that is misspelt.
-const MAX_MISSPELT: usize = 2;
 
 /// The values that a known key may have, as far as there are keys in them.
 enum Below {
@@ -68,6 +66,15 @@ const GROUP: Below = Keys(&[
     ("vetos", VETOS),
 ]);
 
+/// The settings of an environment. Everybody who may read the environment can read them, so there are no files of secrets.
+const TEMPLATE: Below = Keys(&[
+    (
+        "environment",
+        Keys(&[("variable", Anything), ("file", Keys(&[("config", FILES)]))]),
+    ),
+    ("resource", RESOURCE),
+]);
+
 const APPLICATION: Below = Keys(&[
     ("component", Anything),
     ("environment", ENVIRONMENT),
@@ -111,6 +118,14 @@ pub fn warnings(name: &TrackerName, document: &Value) -> Vec<Warning> {
     warnings
 }
 
+/// Warns about keys of a template that mean nothing there; paths begin with `root`.
+pub(super) fn warnings_of_template(template: &Value, root: &str) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    look(template, root, &TEMPLATE, &mut warnings);
+    warnings.truncate(MAX_WARNINGS);
+    warnings
+}
+
 /// Tells whether a key of settings means something.
 pub(super) fn is_setting(key: &str) -> bool {
     [&GROUP, &APPLICATION]
@@ -145,31 +160,7 @@ fn look(value: &Value, path: &str, known: &Below, warnings: &mut Vec<Warning>) {
 }
 
 fn unknown(path: String, key: &str, keys: &[(&str, Below)]) -> Warning {
-    let distances = keys.iter().map(|(known, _)| (distance(key, known), known));
-    let nearest = distances.min().filter(|(it, _)| *it <= MAX_MISSPELT);
-    let message = match nearest {
-        Some((_, known)) => format!("`{key}` means nothing here; did you mean `{known}`?"),
-        None => {
-            let known: Vec<_> = keys.iter().map(|(it, _)| *it).collect();
-            format!("`{key}` means nothing here; there is {}", known.join(", "))
-        }
-    };
+    let known: Vec<_> = keys.iter().map(|(it, _)| *it).collect();
+    let message = misspelt::unknown(key, &known);
     Warning { path, message }
-}
-
-/// Counts the letters that have to be added, removed or replaced to make a word of another; their case does not count.
-fn distance(word: &str, other: &str) -> usize {
-    let lower = |it: &str| it.to_lowercase().chars().collect::<Vec<_>>();
-    let (word, other) = (lower(word), lower(other));
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in word.iter().enumerate() {
-        let mut before = row[0];
-        row[0] = index + 1;
-        for (at, it) in other.iter().enumerate() {
-            let replaced = before + usize::from(letter != it);
-            before = row[at + 1];
-            row[at + 1] = replaced.min(before + 1).min(row[at] + 1);
-        }
-    }
-    row[other.len()]
 }

@@ -29,7 +29,7 @@ fn merge(into: &mut Value, from: &Value) {
 }
 
 /// Returns what holds in an environment.
-pub(super) fn effective(
+pub(crate) fn effective(
     template: &Value,
     (group, own): (&Value, &Value),
     environment: &str,

@@ -56,6 +56,18 @@ impl Secrets {
         secrets
     }
 
+    /// Takes the secrets out of settings that hold somewhere.
+    pub(crate) fn take_from_settings_of(settings: &mut Value) -> Self {
+        let mut secrets = Self::default();
+        secrets.take_from_settings("", settings);
+        secrets
+    }
+
+    /// Returns the secrets as JSON texts.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.values().map(|it| it.as_str())
+    }
+
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -75,7 +75,7 @@ impl Stop {
     pub(super) fn until(&self) -> Option<Timestamp> {
         match self {
             Self::Environment(_) | Self::Tracker(_) => None,
-            Self::Freeze(freeze) => Some(freeze.until),
+            Self::Freeze(freeze) => Some(freeze.until).filter(|_| !freeze.is_endless()),
         }
     }
 
@@ -89,6 +89,9 @@ impl Stop {
             Self::Tracker(hold) => {
                 let held = held(hold);
                 (format!("`{tracker}` is {held} in `{name}`"), &hold.reason)
+            }
+            Self::Freeze(freeze) if freeze.is_endless() => {
+                (format!("`{name}` takes nothing"), &freeze.reason)
             }
             Self::Freeze(freeze) => {
                 let until = local(freeze.until);
@@ -105,7 +108,12 @@ impl Stop {
 impl Freeze {
     /// Tells whether an instant is in it.
     pub fn contains(&self, at: Timestamp) -> bool {
-        self.from <= at && at < self.until
+        self.from <= at && (at < self.until || self.is_endless())
+    }
+
+    /// Tells whether it never ends.
+    fn is_endless(&self) -> bool {
+        self.until == Timestamp::MAX
     }
 }
 

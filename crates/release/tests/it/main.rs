@@ -3,6 +3,7 @@
 mod agenda;
 mod application_schema;
 mod applications;
+mod environments;
 mod failures;
 mod flows;
 mod fuzz_corpus;
@@ -10,6 +11,7 @@ mod ingest;
 mod labels;
 mod model;
 mod notes;
+mod objects;
 mod polling;
 mod promotions;
 mod queues;
