@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -15,12 +16,16 @@ const NONCE_BYTES: usize = 24;
 /// The beginning of what is hashed to the id of a key: no other hash of the key begins so.
 const ID_LABEL: &[u8] = b"pathline: id of a seal key\0";
 const ID_BYTES: usize = 4;
+/// The beginning of what is hashed to the key of digests.
+const DIGEST_LABEL: &[u8] = b"pathline: digests of secrets\0";
 
 /// The key that seals secrets. It is kept beside the ledger, not in it, and never shown.
 #[derive(Clone)]
 pub struct SealKey {
     cipher: XChaCha20Poly1305,
     id: String,
+    /// The key of digests, from which the key itself does not follow.
+    digests: Zeroizing<[u8; 32]>,
 }
 
 /// A secret: a password, a token of a registry. It shows itself only when told to.
@@ -52,7 +57,9 @@ impl SealKey {
         let hash = Sha256::new().chain_update(ID_LABEL).chain_update(bytes);
         let hash = hash.finalize();
         let id = hash.iter().take(ID_BYTES);
+        let digests = Sha256::new().chain_update(DIGEST_LABEL).chain_update(bytes);
         Self {
+            digests: Zeroizing::new(digests.finalize().into()),
             cipher: XChaCha20Poly1305::new(bytes.into()),
             id: id.map(|byte| format!("{byte:02x}")).collect(),
         }
@@ -61,6 +68,16 @@ impl SealKey {
     /// Returns the id of the key, by which another one is noticed. It gives nothing of the key away.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns a digest of secret bytes, in hexadecimal digits. Without the key nobody can try what they may have been, and
+    /// the same bytes have the same digest for as long as the key is the same.
+    pub fn digest(&self, secret: &[u8]) -> String {
+        let mut digest = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&*self.digests)
+            .expect("a key of any length will do");
+        digest.update(secret);
+        let digest = digest.finalize().into_bytes();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Seals a secret for a column: the same secret looks different each time.

@@ -38,7 +38,10 @@ pub(super) async fn resume(args: &ResumeArgs) -> Result<Exit, CommandError> {
         let hold = &resumed.hold;
         let (by, since) = (&hold.by, hold.since);
         let place = place(&resumed);
-        writeln!(out, "{place} was held by {by} since {since:.0}, and goes on")
+        writeln!(
+            out,
+            "{place} was held by {by} since {since:.0}, and goes on"
+        )
     })?;
     Ok(Exit::Yes)
 }

@@ -120,7 +120,11 @@ fn late(last: Option<&ReleaseWait>, limit: Duration) -> CommandError {
 /// Returns where the release is, in one line.
 fn line(waited: &ReleaseWait) -> String {
     match waited.earliest {
-        Some(at) => format!("{} (earliest {})", waited.sentence, earliest(Some(at), false)),
+        Some(at) => format!(
+            "{} (earliest {})",
+            waited.sentence,
+            earliest(Some(at), false)
+        ),
         None => waited.sentence.clone(),
     }
 }
