@@ -8,6 +8,7 @@ mod session;
 mod statement;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::{PgPool, SqlitePool};
@@ -46,6 +47,7 @@ pub(crate) struct Database {
     pools: Pools,
     claimed: Claimed,
     revisions: Revisions,
+    statements: Arc<AtomicU64>,
 }
 
 #[derive(Clone)]
@@ -109,6 +111,11 @@ impl Database {
         }
     }
 
+    /// Returns the number of statements that were sent.
+    pub(crate) fn statements(&self) -> u64 {
+        self.statements.load(Ordering::Relaxed)
+    }
+
     /// Closes all connections once they are given back.
     pub(crate) async fn close(&self) {
         match &self.pools {
@@ -128,6 +135,8 @@ impl Database {
         acquired: Result<C, sqlx::Error>,
     ) -> Result<Session, Error> {
         let connection = acquired.map_err(|source| Error::of(&self.location, source))?;
-        Ok(Session::new(Arc::clone(&self.location), connection.into()))
+        let statements = Arc::clone(&self.statements);
+        let location = Arc::clone(&self.location);
+        Ok(Session::new(location, connection.into(), statements))
     }
 }

@@ -87,6 +87,17 @@ impl Ledger {
         Ok(self)
     }
 
+    /// Returns the key that this handle seals secrets with, if it has one.
+    pub fn seal_key(&self) -> Option<&SealKey> {
+        self.sealing.key().ok()
+    }
+
+    /// Returns the number of statements that this ledger and its clones have sent to the database, to learn what something
+    /// costs.
+    pub fn statements(&self) -> u64 {
+        self.shared.database.statements()
+    }
+
     /// Seals everything with another key, all of it or nothing; returns how many secrets there are. Handles that have
     /// the old key, of this process and of others, refuse to work with secrets from then on. A call whose answer was
     /// lost may be repeated.
@@ -114,11 +125,6 @@ impl Ledger {
 
     pub(crate) fn database(&self) -> &Database {
         &self.shared.database
-    }
-
-    /// Returns the key that secrets are sealed with, if this handle has one.
-    pub fn seal_key(&self) -> Option<&SealKey> {
-        self.sealing.key().ok()
     }
 
     pub(crate) fn sealing(&self) -> &Sealing {

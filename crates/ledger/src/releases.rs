@@ -19,7 +19,9 @@ use pathline_release::TrackerName;
 pub use self::act::{ActOutcome, By, QueueAction};
 pub use self::change::{Formed, HoldChange, Moved, ReleaseChange, What};
 pub use self::describe::{ImageDescription, Undescribed};
-pub use self::environments::{EnvironmentStatus, EnvironmentStatuses};
+pub use self::environments::{
+    DeploymentNote, EnvironmentCounts, EnvironmentStatus, EnvironmentStatuses,
+};
 pub use self::queues::{QueuesOf, TrackerQueues, TrackerRef};
 pub use self::stored::{ReleaseFilter, StoredConfiguration, StoredRelease};
 pub use self::tick::Ticked;

@@ -40,7 +40,10 @@ pub(crate) use self::keys::{ApplyArgs, CanonArgs, ComposeArgs, DiffArgs, KeysArg
 pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::read::read;
-pub(crate) use self::release::{ListReleasesArgs, ReleaseArgs, ReleaseCommand, ShowReleaseArgs};
+pub(crate) use self::release::{
+    BoardArgs, HoldArgs, ListReleasesArgs, NowArgs, PromoteArgs, ReleaseArgs, ReleaseCommand,
+    ReleaseCommitArgs, ResumeArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs, WhyArgs,
+};
 pub(crate) use self::seal::{RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
@@ -245,9 +248,10 @@ pub(crate) enum Command {
     #[command(after_help = tracker::EXAMPLES)]
     Tracker(TrackerArgs),
 
-    /// Show what was released, and what that changes
+    /// Show what was released, where it is and why it is not further; approve, hold and roll back
     ///
-    /// A release is an image by its digest, with the configuration that belongs to it.
+    /// A release is an image by its digest, with the configuration that belongs to it. It goes from one environment to the
+    /// next, at the times of each.
     #[command(after_help = release::EXAMPLES)]
     Release(ReleaseArgs),
 

@@ -6,9 +6,11 @@
 //! be stored before anything is done; [`Queues::changes`] has all that changed.
 
 mod advance;
+mod awaited;
 mod entry;
 mod environment;
 mod flow;
+mod foremost;
 mod future;
 mod live;
 mod moves;
@@ -26,6 +28,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use self::awaited::Awaited;
 pub use self::entry::{Entry, EntryState, Transition};
 pub use self::environment::{Environment, Freeze, OnFailure, Promotion, READY_TIMEOUT};
 pub use self::flow::{Flow, InvalidFlow};

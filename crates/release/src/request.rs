@@ -2,6 +2,7 @@
 //!
 //! Problems are found together, in the order of the fields, and never repeat a value that may be a secret.
 
+mod by_hand;
 mod fields;
 mod reference;
 mod repository;
@@ -11,6 +12,7 @@ use pathline_document::{Format, Limits, ReadError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::by_hand::{HoldBody, MAX_REASON, PromoteBody, RollbackBody};
 use self::fields::Fields;
 pub use self::reference::Reference;
 pub use self::repository::{Host, Hosts, Repository, Scheme};

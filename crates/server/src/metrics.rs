@@ -1,6 +1,7 @@
 //! The metrics of the process, in the OpenMetrics text format.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use parking_lot::RwLock;
@@ -10,7 +11,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
@@ -23,6 +24,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
     messages: Family<MessageLabels, Counter>,
+    queue_ages: Family<EnvironmentLabels, Gauge<f64, AtomicU64>>,
 }
 
 impl Metrics {
@@ -31,6 +33,7 @@ impl Metrics {
         let requests = Family::default();
         let durations = Family::new_with_constructor(request_buckets as fn() -> Histogram);
         let messages = Family::default();
+        let queue_ages = Family::default();
         let mut registry = Registry::with_prefix("pathline");
         registry.register(
             "build",
@@ -50,11 +53,18 @@ impl Metrics {
             "Messages of forges and registries, by what became of them",
             messages.clone(),
         );
+        registry.register_with_unit(
+            "release_queue_age",
+            "Time for which the oldest release has been queued in an environment",
+            Unit::Seconds,
+            queue_ages.clone(),
+        );
         Self {
             registry: Arc::new(RwLock::new(registry)),
             requests,
             durations,
             messages,
+            queue_ages,
         }
     }
 
@@ -79,6 +89,15 @@ impl Metrics {
         let mut text = String::new();
         encode(&mut text, &self.registry.read()).expect("writing to a string cannot fail");
         text
+    }
+
+    /// Sets for how many seconds something has been queued in each environment; where nothing is there is no value.
+    pub(crate) fn set_queue_ages(&self, ages: impl IntoIterator<Item = (String, f64)>) {
+        self.queue_ages.clear();
+        for (environment, seconds) in ages {
+            let labels = EnvironmentLabels { environment };
+            self.queue_ages.get_or_create(&labels).set(seconds);
+        }
     }
 
     /// Counts a message of a sender.
@@ -108,6 +127,12 @@ impl Metrics {
 struct MessageLabels {
     sender: String,
     outcome: &'static str,
+}
+
+/// The label of what is told by environment, of which there are few.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct EnvironmentLabels {
+    environment: String,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]

@@ -6,6 +6,7 @@ mod answers;
 mod artifacts;
 mod bounds;
 mod concern;
+mod environments;
 mod error;
 mod extract;
 mod guard;
@@ -21,6 +22,7 @@ mod requests;
 mod routes;
 mod stream;
 mod tokens;
+mod tracker_releases;
 mod trackers;
 mod wait;
 

@@ -13,6 +13,7 @@ use crate::auth::Usage;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::views::environments::EnvironmentCache;
 use crate::views::ingest::{Ingest, IngestHook};
 use crate::views::wait::OwnerWatches;
 
@@ -35,6 +36,7 @@ pub struct AppState {
     owner_watches: OwnerWatches,
     tracking: Arc<Tracking>,
     ingest: Ingest,
+    environments: EnvironmentCache,
     closing: CancellationToken,
     /// The tasks that requests start and do not wait for.
     tasks: TaskTracker,
@@ -56,6 +58,7 @@ impl AppState {
             owner_watches: OwnerWatches::new(tasks.clone()),
             tracking: Arc::default(),
             ingest: Ingest::default(),
+            environments: EnvironmentCache::default(),
             closing: CancellationToken::new(),
             tasks,
         }
@@ -152,6 +155,11 @@ impl AppState {
 
     pub(crate) fn ingest(&self) -> &Ingest {
         &self.ingest
+    }
+
+    /// Returns the environments of the cluster, for those who ask again and again.
+    pub(crate) fn environments(&self) -> &EnvironmentCache {
+        &self.environments
     }
 
     pub(crate) fn usage(&self) -> &Usage {

@@ -19,8 +19,14 @@ pub struct Release {
     /// The number of the release before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<u64>,
-    /// The reason: `initial`, `container_updated`, `version_created` or `label_changed`.
+    /// The reason: `initial`, `container_updated`, `version_created`, `label_changed`, `requested` or `rollback`.
     pub cause: String,
+    /// The token whose bearer asked for it; absent where it followed from what was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The reason that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The configuration, and where it was read.
     pub from: ReleaseSource,
     /// The image.
@@ -91,7 +97,7 @@ pub struct ReleaseEntry {
     /// The release that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<u64>,
-    /// The reason of a failure.
+    /// The reason of a failure, how far a deployment has got, or a note about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

@@ -228,6 +228,13 @@ pub struct QueueState {
     /// The release that waits to be promoted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<u64>,
+    /// The release that has failed, unless a newer one was deployed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// The next instant at which something is taken; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time, required = false))]
+    pub next_tick: Option<Timestamp>,
 }
 
 /// The polls of a tracker.

@@ -41,6 +41,7 @@ impl Database {
             pools,
             claimed: Claimed::default(),
             revisions: Revisions::default(),
+            statements: Arc::default(),
         })
     }
 }

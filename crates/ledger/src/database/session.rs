@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgRow;
@@ -29,6 +30,8 @@ impl<T> FromAnyRow for T where
 pub(crate) struct Session {
     location: Arc<str>,
     connection: Connection,
+    /// The number of statements of all sessions.
+    statements: Arc<AtomicU64>,
 }
 
 pub(super) enum Connection {
@@ -64,10 +67,15 @@ macro_rules! with_values {
 }
 
 impl Session {
-    pub(super) fn new(location: Arc<str>, connection: Connection) -> Self {
+    pub(super) fn new(
+        location: Arc<str>,
+        connection: Connection,
+        statements: Arc<AtomicU64>,
+    ) -> Self {
         Self {
             location,
             connection,
+            statements,
         }
     }
 
@@ -81,6 +89,7 @@ impl Session {
 
     /// Returns all rows of an answer.
     pub(crate) async fn all<T: FromAnyRow>(&mut self, asked: Statement) -> Result<Vec<T>, Error> {
+        self.statements.fetch_add(1, Ordering::Relaxed);
         let Statement { text, values } = asked;
         let answer = match &mut self.connection {
             Connection::Sqlite(connection) => {
@@ -112,6 +121,7 @@ impl Session {
 
     /// Does something and returns how many rows it touched.
     pub(crate) async fn run(&mut self, asked: Statement) -> Result<u64, Error> {
+        self.statements.fetch_add(1, Ordering::Relaxed);
         let Statement { text, values } = asked;
         let answer = match &mut self.connection {
             Connection::Sqlite(connection) => with_values!(sqlx::query(text), values)

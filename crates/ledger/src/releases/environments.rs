@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use pathline_release::queue::EntryState;
 
 use super::Releases;
-use crate::database::{from_row, sql_of_parts};
+use crate::database::{from_row, sql, sql_of_parts};
 use crate::error::Error;
-use crate::rows::{from_word, unreadable};
+use crate::rows::{from_word, time, unreadable};
 
 /// The releases of one tracker that are in one environment, by their numbers: the newest one in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,30 @@ pub struct EnvironmentStatus {
     pub failed: Option<u64>,
 }
 
+/// The numbers of releases of all trackers that are on their way to an environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentCounts {
+    /// Those that wait for a tick.
+    pub queued: u64,
+    /// Those that wait to be promoted.
+    pub held: u64,
+    /// Those that are being deployed.
+    pub deploying: u64,
+}
+
+/// A note about a deployment that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeploymentNote {
+    /// The environment.
+    pub environment: String,
+    /// The number of the release.
+    pub release: u64,
+    /// The note.
+    pub message: String,
+    /// The time since which it is being deployed.
+    pub since: Timestamp,
+}
+
 /// The status of environments, by name.
 pub type EnvironmentStatuses = BTreeMap<String, EnvironmentStatus>;
 
@@ -36,8 +61,82 @@ from_row! {
     }
 }
 
+from_row! {
+    struct CountRow {
+        environment: String,
+        state: String,
+        number: i64,
+    }
+}
+
+from_row! {
+    struct NoteRow {
+        tracker_uid: String,
+        environment: String,
+        number: i64,
+        message: String,
+        since: i64,
+    }
+}
+
 /// Environments
 impl Releases<'_> {
+    /// Returns how many releases are on their way to each environment; those without any are left out.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn counts(self) -> Result<BTreeMap<String, EnvironmentCounts>, Error> {
+        let asked = sql("select environment, state, count(*) as number from entry \
+             where state in ('queued', 'held', 'deploying') group by environment, state");
+        let database = self.ledger.database();
+        let rows: Vec<CountRow> = database.reader().await?.all(asked).await?;
+        let mut counts: BTreeMap<String, EnvironmentCounts> = BTreeMap::new();
+        for row in rows {
+            let location = database.location();
+            let number = u64::try_from(row.number).map_err(|_| unreadable(location, "entry"))?;
+            let of_environment = counts.entry(row.environment).or_default();
+            match from_word(location, "state of an entry", &row.state)? {
+                EntryState::Queued => of_environment.queued = number,
+                EntryState::Held => of_environment.held = number,
+                EntryState::Deploying => of_environment.deploying = number,
+                _ => {}
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Returns what was noted about deployments of trackers that are under way, by the uids of the trackers.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn deployment_notes(
+        self,
+        tracker_uids: &[String],
+    ) -> Result<BTreeMap<String, Vec<DeploymentNote>>, Error> {
+        let database = self.ledger.database();
+        let mut session = database.reader().await?;
+        let dialect = session.dialect();
+        let asked = sql_of_parts(&[
+            "select tracker_uid, environment, number, message, since from entry \
+             where state = 'deploying' and message is not null and tracker_uid ",
+            dialect.is_in_first_words(),
+            " order by environment, number",
+        ]);
+        let asked = asked.bind(&dialect.words(tracker_uids));
+        let mut notes: BTreeMap<String, Vec<DeploymentNote>> = BTreeMap::new();
+        for row in session.all::<NoteRow>(asked).await? {
+            let location = database.location();
+            let note = DeploymentNote {
+                environment: row.environment,
+                release: u64::try_from(row.number).map_err(|_| unreadable(location, "entry"))?,
+                message: row.message,
+                since: time(location, row.since)?,
+            };
+            notes.entry(row.tracker_uid).or_default().push(note);
+        }
+        Ok(notes)
+    }
+
     /// Returns which releases of trackers are where, by the uids of the trackers; those without releases are left out.
     ///
     /// # Errors

@@ -12,25 +12,26 @@ const BEFORE: &str = " where release.sequence < $1";
 const NEWEST_FIRST: &str = " order by release.sequence desc limit $2";
 
 /// The condition that a release is of a tracker that has the name, or had it.
-const OF_TRACKER: &str =
-    " and release.tracker_uid in (select uid from tracker where name_key = $3)";
+const OF_TRACKER: [&str; 2] = [
+    " and release.tracker_uid in (select uid from tracker where name_key = ",
+    ")",
+];
 
-/// Returns the condition that the configuration or the image of a release is of a commit, each of which has an index.
-macro_rules! of_commit {
-    ($first:literal, $end:literal) => {
-        concat!(
-            " and release.sequence in (select sequence from release where config_commit >= ",
-            $first,
-            " and config_commit < ",
-            $end,
-            " union select sequence from release where image_revision >= ",
-            $first,
-            " and image_revision < ",
-            $end,
-            ")"
-        )
-    };
-}
+/// The condition that the configuration or the image of a release is of a commit, each of which has an index.
+const OF_COMMIT: [&str; 5] = [
+    " and release.sequence in (select sequence from release where config_commit >= ",
+    " and config_commit < ",
+    " union select sequence from release where image_revision >= ",
+    " and image_revision < ",
+    ")",
+];
+
+/// The condition that a release has an entry in an environment.
+const IN_ENVIRONMENT: [&str; 2] = [
+    " and exists (select 1 from entry where entry.tracker_uid = release.tracker_uid \
+      and entry.number = release.number and entry.environment = ",
+    ")",
+];
 
 /// Lists
 impl Releases<'_> {
@@ -68,19 +69,31 @@ fn asked(filter: &ReleaseFilter, page: &Page) -> Result<Option<Statement>, Error
         },
     };
     let tracker = filter.tracker.as_ref().map(|it| it.key());
-    let (of_tracker, of_commit) = match (&tracker, &commit) {
-        (None, None) => ("", ""),
-        (Some(_), None) => (OF_TRACKER, ""),
-        (None, Some(_)) => ("", of_commit!("$3", "$4")),
-        (Some(_), Some(_)) => (OF_TRACKER, of_commit!("$4", "$5")),
-    };
-    let asked = sql_of_parts(&[RELEASE, BEFORE, of_tracker, of_commit, NEWEST_FIRST]);
-    let mut asked = asked.bind(page.after(i64::MAX)?).bind(page.rows());
+    let mut places = ["$3", "$4", "$5", "$6"].into_iter();
+    let mut place = || places.next().unwrap_or_default();
+    let mut parts = vec![RELEASE, BEFORE];
+    if tracker.is_some() {
+        parts.extend([OF_TRACKER[0], place(), OF_TRACKER[1]]);
+    }
+    if commit.is_some() {
+        let (first, end) = (place(), place());
+        let [one, two, three, four, last] = OF_COMMIT;
+        parts.extend([one, first, two, end, three, first, four, end, last]);
+    }
+    if filter.environment.is_some() {
+        parts.extend([IN_ENVIRONMENT[0], place(), IN_ENVIRONMENT[1]]);
+    }
+    parts.push(NEWEST_FIRST);
+    let mut asked = sql_of_parts(&parts);
+    asked = asked.bind(page.after(i64::MAX)?).bind(page.rows());
     if let Some(tracker) = &tracker {
         asked = asked.bind(tracker);
     }
     if let Some((first, end)) = &commit {
         asked = asked.bind(first).bind(end);
+    }
+    if let Some(environment) = &filter.environment {
+        asked = asked.bind(environment);
     }
     Ok(Some(asked))
 }

@@ -47,6 +47,8 @@ pub struct ReleaseFilter {
     /// Those whose configuration was read from a commit, or whose image says that it was built from it; at least seven
     /// digits of it.
     pub commit: Option<String>,
+    /// Those that have an entry in an environment, whatever its state.
+    pub environment: Option<String>,
 }
 
 impl StoredConfiguration {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use self::ending::{Ending, unasked};
-use self::view::View;
+pub(crate) use self::view::View;
 use crate::cli::{OwnerName, WaitArgs};
 use crate::commands::apply::Changes;
 use crate::terminal::client::{Client, ClientError};
@@ -22,7 +22,7 @@ use crate::terminal::output::{Format, print_data, print_text, say};
 use crate::terminal::report::{CommandError, Exit};
 
 /// The time that the first answer may take, whatever the time-out.
-const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A wait: for what, and for how long.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ pub(crate) async fn follow(
         .map(|(key, value)| (*key, value.as_str()))
         .collect();
     let mut events = client.events(&path, &query);
-    let mut view = View::new(request);
+    let mut view = View::new(&request.owner());
     let mut last = None;
     // Whoever gives no time wants to know how it is.
     let first = deadline.max(instant() + FIRST_ANSWER_TIMEOUT);

@@ -150,12 +150,49 @@ impl<'a> Fields<'a> {
         );
     }
 
+    /// Reads a number from 1 on that may be missing.
+    pub(super) fn number(&mut self, name: &str, most: u64) -> Option<u64> {
+        let value = self.fields.get(name)?;
+        let read = value.as_u64().filter(|it| (1..=most).contains(it));
+        if read.is_none() {
+            let code = if value.is_number() {
+                "malformed"
+            } else {
+                "wrong-type"
+            };
+            self.add(name, code, format!("a number from 1 to {most} is expected"));
+        }
+        read
+    }
+
+    /// Reads a truth value; one that is missing is false.
+    pub(super) fn flag(&mut self, name: &str) -> bool {
+        let Some(value) = self.fields.get(name) else {
+            return false;
+        };
+        let read = value.as_bool();
+        if read.is_none() {
+            let message = "true or false is expected".to_owned();
+            self.add(name, "wrong-type", message);
+        }
+        read.unwrap_or_default()
+    }
+
     /// Returns all problems; fields that nobody knows are among them.
-    pub(super) fn finish(mut self) -> Vec<Problem> {
-        let known = |name: &str| WRITABLE.contains(&name) || READ_ONLY.contains(&name);
+    pub(super) fn finish(self) -> Vec<Problem> {
+        self.finished(&WRITABLE, &READ_ONLY)
+    }
+
+    /// Returns all problems of a body that has only these fields.
+    pub(super) fn finish_known(self, known: &[&str]) -> Vec<Problem> {
+        self.finished(known, &[])
+    }
+
+    fn finished(mut self, writable: &[&str], read_only: &[&str]) -> Vec<Problem> {
+        let known = |name: &str| writable.contains(&name) || read_only.contains(&name);
         for name in self.fields.keys().filter(|name| !known(name)) {
             let field = name.chars().take(MAX_REPEATED).collect();
-            let message = format!("no such field; there are {}", WRITABLE.join(", "));
+            let message = format!("no such field; there are {}", writable.join(", "));
             self.problems.push(Problem {
                 field,
                 code: "unknown-field",

@@ -6,6 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use pathline_clock::instant;
 
+use crate::views::queues;
 use crate::{AppState, Metrics};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -22,6 +23,7 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     ))
 )]
 pub(crate) async fn show(State(state): State<AppState>) -> Response {
+    queues::measure(&state).await;
     (
         [(header::CONTENT_TYPE, OPEN_METRICS)],
         state.metrics().render(),

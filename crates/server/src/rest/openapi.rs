@@ -1,5 +1,6 @@
 //! The document that describes all of this to programs.
 
+pub(crate) mod environment_example;
 pub(crate) mod example;
 pub(crate) mod responses;
 pub(crate) mod tracker_example;
@@ -32,6 +33,7 @@ use utoipa::{Modify, OpenApi};
         (name = "artifacts", description = "What it is made of, and where it has got to"),
         (name = "trackers", description = "Applications whose repository and image are followed"),
         (name = "releases", description = "An image with the configuration that belongs to it, and where it went"),
+        (name = "environments", description = "The places that releases go to, and what lets them through"),
         (name = "stream", description = "Changes as they happen"),
         (name = "tokens", description = "Who may ask"),
         (name = "health", description = "How Pathline itself is; open to all"),

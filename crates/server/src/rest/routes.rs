@@ -17,8 +17,8 @@ use crate::error::{ApiError, ErrorKind};
 use crate::rest::bounds::{Bounds, MAX_BODY_BYTES};
 use crate::rest::owner_routes::{Differences, for_deliverables, for_workloads};
 use crate::rest::{
-    artifacts, bounds, concern, guard, health, ingest, metrics, objects, openapi, owners, releases,
-    requests, stream, tokens, trackers, wait,
+    artifacts, bounds, concern, environments, guard, health, ingest, metrics, objects, openapi,
+    owners, releases, requests, stream, tokens, tracker_releases, trackers, wait,
 };
 
 /// Returns the router with every path Pathline answers.
@@ -73,6 +73,10 @@ fn reading() -> OpenApiRouter<AppState> {
         .routes(routes!(trackers::show))
         .routes(routes!(releases::list))
         .routes(routes!(releases::show))
+        .routes(routes!(releases::board))
+        .routes(routes!(releases::objects))
+        .routes(routes!(tracker_releases::why))
+        .routes(routes!(environments::list))
         // The seed has the slash.
         .route("/trackers/", get(trackers::list))
 }
@@ -83,6 +87,11 @@ fn writing() -> OpenApiRouter<AppState> {
         .routes(routes!(trackers::create))
         .routes(routes!(trackers::replace, trackers::delete))
         .routes(routes!(trackers::poll))
+        .routes(routes!(tracker_releases::request))
+        .routes(routes!(environments::promote))
+        .routes(routes!(environments::hold))
+        .routes(routes!(environments::resume))
+        .routes(routes!(environments::roll_back))
         .route("/trackers/", post(trackers::create))
         .layer(DefaultBodyLimit::disable())
 }
@@ -100,6 +109,7 @@ fn following() -> OpenApiRouter<AppState> {
         .routes(routes!(stream::follow))
         .routes(for_workloads(routes!(wait::for_owner)))
         .routes(routes!(concern::wait_for))
+        .routes(routes!(tracker_releases::wait))
         .routes(for_deliverables(
             routes!(wait::for_owner),
             wait::FOR_DELIVERABLE,

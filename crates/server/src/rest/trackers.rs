@@ -28,7 +28,7 @@ use crate::views::trackers;
 pub(crate) struct TrackerId {
     /// Its name, `GROUP.NAME`.
     #[param(example = "shop.web", max_length = 127)]
-    id: String,
+    pub(super) id: String,
 }
 
 /// The trackers to list.
@@ -204,8 +204,22 @@ fn page(query: &ListQuery) -> Result<Option<Page>, ApiError> {
     }
 }
 
+/// Reads a body that is said to be JSON, or none at all.
+pub(super) async fn read_optional_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    let read = read_bytes(headers, body, MAX_BODY).await?;
+    if !read.is_empty() {
+        check_type(headers)?;
+    }
+    Ok(read)
+}
+
 /// Reads a body that is said to be JSON; parameters of the type do not matter.
-async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    check_type(headers)?;
+    read_bytes(headers, body, MAX_BODY).await
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let given = headers.get(header::CONTENT_TYPE);
     let given = given.and_then(|it| it.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
@@ -216,7 +230,7 @@ async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
                 .with_hint("send `Content-Type: application/json`"),
         );
     }
-    read_bytes(headers, body, MAX_BODY).await
+    Ok(())
 }
 
 /// Reads the edition that a request is for; `*` is any.

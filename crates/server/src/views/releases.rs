@@ -1,5 +1,7 @@
 //! Releases: listed and shown, with what they change.
 
+use std::fmt;
+
 use pathline_client::api::{
     KeyChange, Release, ReleaseDetail, ReleaseEntry, ReleaseImage, ReleasePage, ReleaseSource,
 };
@@ -7,14 +9,34 @@ use pathline_keys::document::Format;
 use pathline_keys::{ChangeKind, KeyRef, KeySet, Name, ValueRef};
 use pathline_ledger::releases::{ReleaseFilter, StoredConfiguration, StoredRelease};
 use pathline_ledger::{Page, Paged};
+use pathline_release::TrackerName;
 use pathline_release::queue::Flow;
 use serde_json::Value;
 
 use crate::AppState;
 use crate::error::ApiError;
+use crate::views::environments;
 
 /// The longest value that is shown whole, in characters.
 const MAX_VALUE: usize = 200;
+
+/// A release, as people name it.
+#[derive(Clone, Debug)]
+pub(crate) enum ReleaseName {
+    /// By its id, or by enough of its first digits.
+    Id(String),
+    /// By its tracker and its number.
+    Number(TrackerName, u64),
+}
+
+impl fmt::Display for ReleaseName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(digits) => f.write_str(digits),
+            Self::Number(tracker, number) => write!(f, "{tracker}@{number}"),
+        }
+    }
+}
 
 /// Lists releases, the newest first.
 pub(crate) async fn list(
@@ -23,19 +45,17 @@ pub(crate) async fn list(
     page: &Page,
 ) -> Result<ReleasePage, ApiError> {
     let Paged { items, next } = state.ledger()?.releases().list(filter, page).await?;
+    let flow = flow(state).await;
     Ok(ReleasePage {
-        items: items.into_iter().map(view).collect(),
+        items: items.into_iter().map(|it| view(it, &flow)).collect(),
         next,
     })
 }
 
-/// Returns a release by its id, or by enough of its first digits, with what it changes.
-pub(crate) async fn get(state: &AppState, id: &str) -> Result<ReleaseDetail, ApiError> {
+/// Returns a release by its id, by enough of its first digits, or by its tracker and its number; with what it changes.
+pub(crate) async fn get(state: &AppState, id: &ReleaseName) -> Result<ReleaseDetail, ApiError> {
+    let stored = find(state, id).await?;
     let releases = state.ledger()?.releases();
-    let stored = releases.get(id).await?.ok_or_else(|| {
-        ApiError::not_found(format!("there is no release `{id}`"))
-            .with_hint("`pathline release list` or GET /releases lists them")
-    })?;
     let uid = &stored.tracker_uid;
     let before = match stored.release.previous {
         None => None,
@@ -53,14 +73,32 @@ pub(crate) async fn get(state: &AppState, id: &str) -> Result<ReleaseDetail, Api
     };
     let changes = changes(before.as_ref(), after.as_ref());
     Ok(ReleaseDetail {
-        release: view(stored),
+        release: view(stored, &flow(state).await),
         changes,
     })
 }
 
-/// Returns a release as it is shown.
-pub(crate) fn view(stored: StoredRelease) -> Release {
-    let flow = Flow::usual();
+/// Finds a release.
+pub(crate) async fn find(state: &AppState, name: &ReleaseName) -> Result<StoredRelease, ApiError> {
+    let releases = state.ledger()?.releases();
+    let found = match name {
+        ReleaseName::Id(digits) => releases.get(digits).await?,
+        ReleaseName::Number(tracker, number) => releases.of_tracker(tracker, *number).await?,
+    };
+    found.ok_or_else(|| {
+        ApiError::not_found(format!("there is no release `{name}`"))
+            .with_hint("`pathline release list` or GET /releases lists them")
+    })
+}
+
+/// Returns the environments in order; the usual ones where the cluster does not say.
+async fn flow(state: &AppState) -> Flow {
+    let environments = environments::load_if_possible(state).await;
+    environments.map_or_else(Flow::usual, |it| it.flow().clone())
+}
+
+/// Returns a release as it is shown, with its environments in the order of a flow.
+pub(crate) fn view(stored: StoredRelease, flow: &Flow) -> Release {
     let place = |name: &str| flow.environments().iter().position(|it| it.name == name);
     let mut entries: Vec<ReleaseEntry> = stored
         .entries
@@ -81,6 +119,8 @@ pub(crate) fn view(stored: StoredRelease) -> Release {
         number: release.number,
         previous: release.previous,
         cause: release.cause.to_string(),
+        by: stored.by,
+        reason: stored.reason,
         from: ReleaseSource {
             commit: release.configuration.commit,
             blob: release.configuration.blob,

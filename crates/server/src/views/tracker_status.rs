@@ -1,24 +1,22 @@
 //! Trackers as wire types.
 
+mod places;
+
 use pathline_client::api::{
-    ImageState, PendingConfiguration, PollState, QueueState, ReleaseRef, SourceState, Tracker,
+    ImageState, PendingConfiguration, PollState, ReleaseRef, SourceState, Tracker,
     TrackerCondition, TrackerStatus,
 };
 use pathline_engine::Polls;
-use pathline_ledger::releases::EnvironmentStatuses;
 use pathline_ledger::trackers::StoredTracker;
 use pathline_release::label::Kind;
-use pathline_release::queue::Flow;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{Condition, ImageQuery, Phase};
 use pathline_release::{Configuration, Release};
 
+pub(crate) use self::places::Places;
+
 /// Returns a tracker as it is shown, without its secret.
-pub(crate) fn view(
-    stored: &StoredTracker,
-    environments: EnvironmentStatuses,
-    polls: Option<&Polls>,
-) -> Tracker {
+pub(crate) fn view(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> Tracker {
     let (mut tag, mut branch, mut commit) = (None, None, None);
     match &stored.source.reference {
         Reference::Head => {}
@@ -42,15 +40,11 @@ pub(crate) fn view(
         created_by: stored.created_by.clone(),
         updated_at: stored.updated,
         updated_by: stored.updated_by.clone(),
-        status: status(stored, environments, polls),
+        status: status(stored, places, polls),
     }
 }
 
-fn status(
-    stored: &StoredTracker,
-    environments: EnvironmentStatuses,
-    polls: Option<&Polls>,
-) -> TrackerStatus {
+fn status(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> TrackerStatus {
     let state = &stored.state;
     // The condition says what is wrong, the versions or the last failure say why.
     let failure = polls.and_then(|it| it.last_failure.as_deref());
@@ -69,6 +63,7 @@ fn status(
             message: message(condition),
             since,
         });
+    let conditions = conditions.chain(places.conditions(stored));
     let last = state.last_release();
     let wanted = state.source().or_else(|| last.map(|it| &it.configuration));
     TrackerStatus {
@@ -89,7 +84,7 @@ fn status(
             waiting_for: named(&pending.configuration),
         }),
         last_release: last.map(|it| release_ref(it, &stored.uid)),
-        environments: queues(environments),
+        environments: places.queues(&stored.uid),
         polls: polls.map(poll_state),
     }
 }
@@ -155,7 +150,8 @@ fn named(configuration: &Configuration) -> String {
     }
 }
 
-fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
+/// Returns a release in short.
+pub(crate) fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
     ReleaseRef {
         id: release.id(uid),
         number: release.number,
@@ -163,27 +159,6 @@ fn release_ref(release: &Release, uid: &str) -> ReleaseRef {
         tag: release.image.tag.clone(),
         time: release.at,
     }
-}
-
-/// Returns the queues in the order of the flow; environments that are not there any more come last.
-fn queues(environments: EnvironmentStatuses) -> Vec<QueueState> {
-    let flow = Flow::usual();
-    let place = |name: &str| {
-        let place = flow.environments().iter().position(|it| it.name == name);
-        place.unwrap_or(usize::MAX)
-    };
-    let mut queues: Vec<QueueState> = environments
-        .into_iter()
-        .map(|(name, status)| QueueState {
-            name,
-            deployed: status.deployed,
-            deploying: status.deploying,
-            queued: status.queued,
-            held: status.held,
-        })
-        .collect();
-    queues.sort_by_key(|it| place(&it.name));
-    queues
 }
 
 fn poll_state(polls: &Polls) -> PollState {

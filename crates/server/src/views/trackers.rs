@@ -1,7 +1,6 @@
 //! Trackers: listed, made, replaced, deleted and looked at.
 
 use pathline_client::api::{Tracker, TrackerWarning};
-use pathline_ledger::releases::EnvironmentStatuses;
 use pathline_ledger::trackers::{
     CreateOutcome, DeleteOutcome, Edition, ReplaceOutcome, StoredTracker,
 };
@@ -12,7 +11,7 @@ use pathline_release::{InvalidName, Token, TrackerName, owner_name};
 
 use crate::AppState;
 use crate::error::{ApiError, ErrorKind};
-use crate::views::tracker_status;
+use crate::views::tracker_status::{self, Places};
 
 /// Lists trackers by name: all of them, or a page.
 pub(crate) async fn list(
@@ -28,11 +27,8 @@ pub(crate) async fn list(
         },
     };
     let uids: Vec<String> = items.iter().map(|it| it.uid.clone()).collect();
-    let mut environments = state.ledger()?.releases().environments(&uids).await?;
-    let items = items.into_iter().map(|tracker| {
-        let environments = environments.remove(&tracker.uid).unwrap_or_default();
-        view(state, &tracker, environments)
-    });
+    let places = Places::load(state, &uids).await?;
+    let items = items.iter().map(|it| view(state, it, &places));
     Ok(Paged {
         items: items.collect(),
         next,
@@ -41,9 +37,14 @@ pub(crate) async fn list(
 
 /// Returns a tracker.
 pub(crate) async fn get(state: &AppState, name: &TrackerName) -> Result<Tracker, ApiError> {
-    let stored = state.ledger()?.trackers().get(name).await?;
-    let stored = stored.ok_or_else(|| missing(name))?;
+    let stored = find(state, name).await?;
     shown(state, stored).await
+}
+
+/// Finds a tracker.
+pub(crate) async fn find(state: &AppState, name: &TrackerName) -> Result<StoredTracker, ApiError> {
+    let stored = state.ledger()?.trackers().get(name).await?;
+    stored.ok_or_else(|| missing(name))
 }
 
 /// Makes a tracker.
@@ -154,11 +155,11 @@ pub(crate) fn name_in_path(text: &str) -> Result<TrackerName, ApiError> {
         .map_err(|invalid: InvalidName| ApiError::bad_request(invalid.to_string()))
 }
 
-async fn shown(state: &AppState, stored: StoredTracker) -> Result<Tracker, ApiError> {
+/// Returns a tracker as it is shown, with warnings.
+pub(crate) async fn shown(state: &AppState, stored: StoredTracker) -> Result<Tracker, ApiError> {
     let uid = [stored.uid.clone()];
-    let mut environments = state.ledger()?.releases().environments(&uid).await?;
-    let environments = environments.remove(&stored.uid).unwrap_or_default();
-    let mut tracker = view(state, &stored, environments);
+    let places = Places::load(state, &uid).await?;
+    let mut tracker = view(state, &stored, &places);
     tracker.status.warnings = warnings(state, &stored).await?;
     Ok(tracker)
 }
@@ -191,12 +192,13 @@ async fn warnings(
         .collect())
 }
 
-fn view(state: &AppState, stored: &StoredTracker, environments: EnvironmentStatuses) -> Tracker {
+fn view(state: &AppState, stored: &StoredTracker, places: &Places) -> Tracker {
     let polls = state.polls().of(&stored.uid);
-    tracker_status::view(stored, environments, polls.as_ref())
+    tracker_status::view(stored, places, polls.as_ref())
 }
 
-fn missing(name: &TrackerName) -> ApiError {
+/// Returns the error that there is no such tracker.
+pub(crate) fn missing(name: &TrackerName) -> ApiError {
     ApiError::not_found(format!("there is no tracker `{name}`"))
         .with_hint("`pathline tracker list` or GET /trackers lists them; POST /trackers makes one")
 }
@@ -207,7 +209,8 @@ fn stale(name: &TrackerName) -> ApiError {
         .with_hint("read it again, and send its ETag as If-Match")
 }
 
-fn refuse_body(invalid: &InvalidBody) -> ApiError {
+/// Returns the error of a body that cannot be read.
+pub(crate) fn refuse_body(invalid: &InvalidBody) -> ApiError {
     let kind = match invalid {
         InvalidBody::TooLarge => {
             return ApiError::new(ErrorKind::PayloadTooLarge, "too-large", invalid.to_string());

@@ -92,7 +92,7 @@ async fn name_may_be_used_again_with_a_new_uid_and_new_numbers(home: &Home) -> a
     assert_eq!(ids.len(), 3);
     let filter = ReleaseFilter {
         tracker: Some(mk_name("shop.web")),
-        commit: None,
+        ..ReleaseFilter::default()
     };
     let all = ledger.releases().list(&filter, &Page::default()).await?;
     assert_eq!(all.items.len(), 3, "all that ever had the name");

@@ -17,6 +17,7 @@ fn by(tracker: Option<&str>, commit: Option<&str>) -> ReleaseFilter {
     ReleaseFilter {
         tracker: tracker.map(mk_name),
         commit: commit.map(str::to_owned),
+        environment: None,
     }
 }
 

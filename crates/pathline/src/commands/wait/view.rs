@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use pathline_client::api::{Progress, WaitResult};
 use pathline_clock::Clock;
 
-use super::Request;
 use crate::terminal::client::ClientError;
 use crate::terminal::output::say;
 
@@ -16,7 +15,7 @@ use crate::terminal::output::say;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows how far it is.
-pub(super) struct View {
+pub(crate) struct View {
     spinner: Option<ProgressBar>,
     shown: Vec<String>,
     /// The trouble that was told last.
@@ -24,13 +23,13 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Returns a view that fits where stderr goes.
-    pub(super) fn new(request: &Request) -> Self {
+    /// Returns a view that fits where stderr goes; `awaited` is what is waited for.
+    pub(crate) fn new(awaited: &str) -> Self {
         let spinner = io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}")
                 .expect("the template is well-formed");
             let spinner = ProgressBar::new_spinner().with_style(style);
-            spinner.set_message(format!("waiting for {}", request.owner()));
+            spinner.set_message(format!("waiting for {awaited}"));
             spinner.enable_steady_tick(TICK);
             spinner
         });
@@ -45,7 +44,11 @@ impl View {
     pub(super) fn show(&mut self, waited: &WaitResult) {
         let now = Clock::system().now();
         let lines = waited.progress.iter().map(|it| line(it, now));
-        let lines: Vec<_> = lines.collect();
+        self.show_lines(lines.collect());
+    }
+
+    /// Shows lines; those that were shown before are not repeated where they would be.
+    pub(crate) fn show_lines(&mut self, lines: Vec<String>) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(lines.join("\n  ")),
             None => {
@@ -58,7 +61,7 @@ impl View {
     }
 
     /// Says that the connection has to be made again, unless that was said before.
-    pub(super) fn broken(&mut self, error: &ClientError) {
+    pub(crate) fn broken(&mut self, error: &ClientError) {
         let text = format!("{error}; trying again");
         if text == self.trouble {
             return;

@@ -29,6 +29,9 @@ pub(crate) struct TooManyRequests;
 /// 409, of a route that gives out names.
 pub(crate) struct Conflict;
 
+/// 409, of a route about releases that may not go where they should.
+pub(crate) struct Refused;
+
 /// 413 and 415, of a route that reads a body.
 pub(crate) struct InvalidBody;
 
@@ -122,6 +125,17 @@ impl IntoResponses for Conflict {
         one(
             "The name was given before",
             &error.with_hint("choose another name"),
+        )
+    }
+}
+
+impl IntoResponses for Refused {
+    fn responses() -> Responses {
+        let error = ApiError::conflict("no release waits to be promoted in `prod`");
+        let hint = "`pathline release why shop.web` says where its releases are";
+        one(
+            "It is refused, for the reason that is told",
+            &error.with_hint(hint),
         )
     }
 }

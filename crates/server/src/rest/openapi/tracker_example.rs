@@ -8,11 +8,12 @@ use pathline_client::api::{
     TrackerStatus, TrackerWarning,
 };
 
-const COMMIT: &str = "4f0c1d2e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d";
+pub(super) const COMMIT: &str = "4f0c1d2e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d";
 const BLOB: &str = "8ab686eafeb1f44702738c8b0f24f2567c36da6d";
 const CONFIG_HASH: &str = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
-const DIGEST: &str = "sha256:fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9";
-const ID: &str = "9b1d4c7f0e2a3b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c";
+pub(super) const DIGEST: &str =
+    "sha256:fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9";
+pub(super) const ID: &str = "9b1d4c7f0e2a3b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c";
 
 pub(crate) fn tracker_request() -> TrackerRequest {
     TrackerRequest {
@@ -89,6 +90,8 @@ fn status() -> TrackerStatus {
             deploying: None,
             queued: Some(41),
             held: None,
+            failed: None,
+            next_tick: Some(time()),
         }],
         polls: Some(PollState {
             observed_at: Some(time()),
@@ -182,13 +185,15 @@ pub(crate) fn hold_event(sequence: i64) -> HoldEvent {
     }
 }
 
-fn release() -> Release {
+pub(crate) fn release() -> Release {
     Release {
         id: ID.to_owned(),
         tracker: "shop.web".to_owned(),
         number: 41,
         previous: Some(40),
         cause: "version_created".to_owned(),
+        by: None,
+        reason: None,
         from: ReleaseSource {
             commit: COMMIT.to_owned(),
             blob: BLOB.to_owned(),
@@ -212,6 +217,6 @@ fn release() -> Release {
     }
 }
 
-fn time() -> Timestamp {
+pub(super) fn time() -> Timestamp {
     "2027-01-15T08:00:00Z".parse().expect("it is a time")
 }

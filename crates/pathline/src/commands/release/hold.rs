@@ -1,0 +1,55 @@
+//! `pathline release hold` and `pathline release resume`.
+
+use pathline_client::api::{HeldPlace, HoldRequest};
+
+use crate::cli::{HoldArgs, ResumeArgs};
+use crate::terminal::client::Client;
+use crate::terminal::output::print_data;
+use crate::terminal::report::{CommandError, Exit};
+
+pub(super) async fn hold(args: &HoldArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    let body = HoldRequest {
+        tracker: args.tracker.clone(),
+        reason: args.reason.reason.clone(),
+    };
+    let path = ["environments", args.environment.as_str(), "hold"];
+    let held: HeldPlace = client.post(&path, &body).await?;
+    print_data(args.output.format, &held, |out| {
+        let command = match &held.tracker {
+            Some(tracker) => format!("{} {tracker}", held.environment),
+            None => held.environment.clone(),
+        };
+        writeln!(out, "{} is held", place(&held))?;
+        writeln!(out, "`pathline release resume {command}` ends that")
+    })?;
+    Ok(Exit::Yes)
+}
+
+pub(super) async fn resume(args: &ResumeArgs) -> Result<Exit, CommandError> {
+    let client = Client::find(&args.server.options())?;
+    let body = HoldRequest {
+        tracker: args.tracker.clone(),
+        reason: args.reason.reason.clone(),
+    };
+    let path = ["environments", args.environment.as_str(), "resume"];
+    let resumed: HeldPlace = client.post(&path, &body).await?;
+    print_data(args.output.format, &resumed, |out| {
+        let hold = &resumed.hold;
+        let (by, since) = (&hold.by, hold.since);
+        let place = place(&resumed);
+        writeln!(
+            out,
+            "{place} was held by {by} since {since:.0}, and goes on"
+        )
+    })?;
+    Ok(Exit::Yes)
+}
+
+/// Returns what is held: a whole environment, or a tracker in it.
+fn place(held: &HeldPlace) -> String {
+    match &held.tracker {
+        Some(tracker) => format!("{tracker} in {}", held.environment),
+        None => held.environment.clone(),
+    }
+}

@@ -1,0 +1,324 @@
+//! What somebody does to releases by hand.
+
+use pathline_client::api::{HeldPlace, Promoted, Release, ReleaseTransition};
+use pathline_ledger::releases::{ActOutcome, By, QueueAction, QueuesOf, TrackerRef};
+use pathline_ledger::trackers::RequestOutcome;
+use pathline_release::TrackerName;
+use pathline_release::environment::Environments;
+use pathline_release::queue::{Flow, Hold, NotPromoted, NotRolledBack, Transition};
+use pathline_release::request::Body;
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::views::environments::{self, hold as hold_view};
+use crate::views::{releases, trackers};
+
+/// Releases the configuration of a tracker that waits, with the image that is released.
+pub(crate) async fn request(
+    state: &AppState,
+    name: &TrackerName,
+    body: &[u8],
+    who: &str,
+) -> Result<Release, ApiError> {
+    let reason = read(body)?.release_request().map_err(ApiError::invalid)?;
+    let environments = environments::load(state).await?;
+    let by = By::new(who, reason.as_deref());
+    let now = state.clock().now();
+    let ledger = state.ledger()?;
+    let requested = ledger
+        .trackers()
+        .request(name, environments.flow(), &by, now)
+        .await?;
+    match requested {
+        RequestOutcome::Formed(formed) => {
+            tracing::info!("`{who}` had release {} of `{name}`", formed.release.number);
+            Ok(releases::view(*formed, environments.flow()))
+        }
+        RequestOutcome::Missing => Err(trackers::missing(name)),
+        RequestOutcome::Refused(refusal) => {
+            let hint = format!("`pathline release why {name}` says what it waits for");
+            Err(ApiError::conflict(refusal.to_string()).with_hint(hint))
+        }
+    }
+}
+
+/// Queues a release that is held or has failed, or deploys it at once.
+pub(crate) async fn promote(
+    state: &AppState,
+    environment: &str,
+    body: &[u8],
+    who: &str,
+) -> Result<Promoted, ApiError> {
+    let body = read(body)?.promotion().map_err(ApiError::invalid)?;
+    let environments = usable(state, environment).await?;
+    let action = QueueAction::Promote {
+        environment: environment.to_owned(),
+        release: body.release,
+        now: body.now,
+    };
+    let acting = Acting {
+        state,
+        flow: environments.flow(),
+        tracker: &body.tracker,
+        by: By::new(who, body.reason.as_deref()),
+    };
+    match acting.act(action).await? {
+        ActOutcome::Done { transitions, .. } => {
+            tracing::info!("`{who}` promoted `{}` in `{environment}`", body.tracker);
+            Ok(Promoted {
+                transitions: transitions.into_iter().map(transition).collect(),
+            })
+        }
+        ActOutcome::NotPromoted(refusal) => Err(not_promoted(&refusal, &body.tracker)),
+        other => Err(acting.refused(environment, other)),
+    }
+}
+
+/// Holds an environment, or a tracker in it.
+pub(crate) async fn hold(
+    state: &AppState,
+    environment: &str,
+    body: &[u8],
+    who: &str,
+) -> Result<HeldPlace, ApiError> {
+    let body = read(body)?.hold().map_err(ApiError::invalid)?;
+    let environments = environments::load(state).await?;
+    environments::find(environments.flow(), environment)?;
+    let by = By::new(who, body.reason.as_deref());
+    let Some(tracker) = &body.tracker else {
+        return hold_whole(state, environment, by).await;
+    };
+    let acting = Acting {
+        state,
+        flow: environments.flow(),
+        tracker,
+        by,
+    };
+    let action = QueueAction::Hold {
+        environment: environment.to_owned(),
+    };
+    match acting.act(action).await? {
+        ActOutcome::Done { .. } => {
+            tracing::info!("`{who}` holds `{tracker}` in `{environment}`");
+            acting.held(environment).await
+        }
+        other => Err(acting.refused(environment, other)),
+    }
+}
+
+/// Ends the hold of an environment, or of a tracker in it. One that has been removed from the cluster may still be held.
+pub(crate) async fn resume(
+    state: &AppState,
+    environment: &str,
+    body: &[u8],
+    who: &str,
+) -> Result<HeldPlace, ApiError> {
+    let body = read(body)?.hold().map_err(ApiError::invalid)?;
+    let environments = environments::load(state).await?;
+    let flow = environments.flow();
+    let by = By::new(who, body.reason.as_deref());
+    let ended = match &body.tracker {
+        None => {
+            let now = state.clock().now();
+            let releases = state.ledger()?.releases();
+            releases.resume_environment(environment, &by, now).await?
+        }
+        Some(tracker) => {
+            let acting = Acting {
+                state,
+                flow,
+                tracker,
+                by,
+            };
+            let action = QueueAction::Resume {
+                environment: environment.to_owned(),
+            };
+            match acting.act(action).await? {
+                ActOutcome::Done { resumed, .. } => resumed,
+                ActOutcome::NotHeld => None,
+                other => return Err(acting.refused(environment, other)),
+            }
+        }
+    };
+    let tracker = body.tracker;
+    let ended = ended.ok_or_else(|| not_held(flow, environment, tracker.as_ref()))?;
+    let of_tracker = tracker.as_ref().map(|it| format!(" for `{it}`"));
+    tracing::info!(
+        "`{who}` resumed `{environment}`{}",
+        of_tracker.unwrap_or_default()
+    );
+    Ok(place(environment, tracker.as_ref(), &ended))
+}
+
+/// Forms a release with the content of an older one, and deploys it at once.
+pub(crate) async fn roll_back(
+    state: &AppState,
+    environment: &str,
+    body: &[u8],
+    who: &str,
+) -> Result<Release, ApiError> {
+    let body = read(body)?.rollback().map_err(ApiError::invalid)?;
+    let environments = usable(state, environment).await?;
+    let action = QueueAction::Rollback {
+        environment: environment.to_owned(),
+        release: body.release,
+    };
+    let tracker = &body.tracker;
+    let acting = Acting {
+        state,
+        flow: environments.flow(),
+        tracker,
+        by: By::new(who, body.reason.as_deref()),
+    };
+    match acting.act(action).await? {
+        ActOutcome::Done {
+            formed: Some(formed),
+            ..
+        } => {
+            let number = formed.release.number;
+            tracing::info!("`{who}` rolled `{tracker}` back in `{environment}`: release {number}");
+            Ok(releases::view(*formed, environments.flow()))
+        }
+        ActOutcome::NotRolledBack(refusal) => Err(not_rolled_back(&refusal, tracker)),
+        other => Err(acting.refused(environment, other)),
+    }
+}
+
+/// Somebody who does something to the queues of a tracker.
+struct Acting<'a> {
+    state: &'a AppState,
+    flow: &'a Flow,
+    tracker: &'a TrackerName,
+    by: By,
+}
+
+impl Acting<'_> {
+    async fn act(&self, action: QueueAction) -> Result<ActOutcome, ApiError> {
+        let tracker = TrackerRef::Name(self.tracker.clone());
+        let releases = self.state.ledger()?.releases();
+        let now = self.state.clock().now();
+        Ok(releases
+            .act(tracker, self.flow, action, &self.by, now)
+            .await?)
+    }
+
+    /// Returns the hold of the tracker, as it is after it was set.
+    async fn held(&self, environment: &str) -> Result<HeldPlace, ApiError> {
+        let tracker = TrackerRef::Name(self.tracker.clone());
+        let which = QueuesOf::One {
+            tracker: &tracker,
+            release: None,
+        };
+        let found = self.state.ledger()?.releases().queues(which).await?;
+        let found = found
+            .first()
+            .ok_or_else(|| trackers::missing(self.tracker))?;
+        let held = found.queues.holds().get(environment);
+        let held = held.ok_or_else(|| ApiError::conflict("somebody has resumed it meanwhile"))?;
+        Ok(place(environment, Some(self.tracker), held))
+    }
+
+    /// Returns the error of an outcome that is no success.
+    fn refused(&self, environment: &str, outcome: ActOutcome) -> ApiError {
+        match outcome {
+            ActOutcome::Missing => trackers::missing(self.tracker),
+            ActOutcome::NoEnvironment => environments::missing(self.flow, environment),
+            ActOutcome::NotHeld => not_held(self.flow, environment, Some(self.tracker)),
+            ActOutcome::NotPromoted(refusal) => not_promoted(&refusal, self.tracker),
+            ActOutcome::NotRolledBack(refusal) => not_rolled_back(&refusal, self.tracker),
+            ActOutcome::Done { .. } => ApiError::conflict("nothing was formed"),
+        }
+    }
+}
+
+async fn hold_whole(state: &AppState, environment: &str, by: By) -> Result<HeldPlace, ApiError> {
+    let hold = Hold {
+        reason: by.reason.unwrap_or_default(),
+        by: by.who,
+        since: state.clock().now(),
+    };
+    let releases = state.ledger()?.releases();
+    releases.hold_environment(environment, hold.clone()).await?;
+    tracing::info!("`{}` holds `{environment}`", hold.by);
+    // It may have been held before, and has been since then.
+    let held = releases.environment_holds().await?;
+    let held = held.get(environment).unwrap_or(&hold);
+    Ok(place(environment, None, held))
+}
+
+/// Returns the environments, if one of them can be deployed into.
+async fn usable(state: &AppState, environment: &str) -> Result<Environments, ApiError> {
+    let environments = environments::load(state).await?;
+    environments::find(environments.flow(), environment)?;
+    match environments.refusal(environment) {
+        None => Ok(environments),
+        Some(refusal) => Err(ApiError::conflict(format!(
+            "the Environment `{environment}` cannot be used: {refusal}"
+        ))
+        .with_hint(format!(
+            "mend it with `kubectl edit environment {environment}`"
+        ))),
+    }
+}
+
+/// Reads a body; one that is empty says nothing.
+fn read(body: &[u8]) -> Result<Body, ApiError> {
+    let body = if body.is_empty() { b"{}" } else { body };
+    Body::read(body).map_err(|invalid| trackers::refuse_body(&invalid))
+}
+
+fn place(environment: &str, tracker: Option<&TrackerName>, held: &Hold) -> HeldPlace {
+    HeldPlace {
+        environment: environment.to_owned(),
+        tracker: tracker.map(ToString::to_string),
+        hold: hold_view(held),
+    }
+}
+
+fn transition(transition: Transition) -> ReleaseTransition {
+    ReleaseTransition {
+        environment: transition.environment,
+        release: transition.release,
+        from: transition.from.map(|it| it.to_string()),
+        to: transition.to.to_string(),
+    }
+}
+
+fn not_held(flow: &Flow, environment: &str, tracker: Option<&TrackerName>) -> ApiError {
+    if flow.get(environment).is_none() {
+        return environments::missing(flow, environment);
+    }
+    let message = match tracker {
+        Some(tracker) => format!("`{tracker}` is not held in `{environment}`"),
+        None => format!("`{environment}` is not held as a whole"),
+    };
+    ApiError::conflict(message).with_hint("GET /environments tells holds; a freeze ends by itself")
+}
+
+fn not_promoted(refusal: &NotPromoted, tracker: &TrackerName) -> ApiError {
+    let message = refusal.to_string();
+    match refusal {
+        NotPromoted::NoEnvironment(_) | NotPromoted::NoRelease(_) => {
+            ApiError::not_found(message).with_hint(listing(tracker))
+        }
+        _ => ApiError::conflict(message).with_hint(asking(tracker)),
+    }
+}
+
+fn not_rolled_back(refusal: &NotRolledBack, tracker: &TrackerName) -> ApiError {
+    let message = refusal.to_string();
+    match refusal {
+        NotRolledBack::NoEnvironment(_) | NotRolledBack::NoRelease(_) => {
+            ApiError::not_found(message).with_hint(listing(tracker))
+        }
+        _ => ApiError::conflict(message).with_hint(listing(tracker)),
+    }
+}
+
+fn listing(tracker: &TrackerName) -> String {
+    format!("`pathline release list --tracker {tracker}` lists its releases, and where they are")
+}
+
+fn asking(tracker: &TrackerName) -> String {
+    format!("`pathline release why {tracker}` says where its releases are")
+}
