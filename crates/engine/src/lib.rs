@@ -3,11 +3,12 @@
 //! Every rule lives in `pathline_blueprint`; this crate carries watch events to those rules and their
 //! answers to the cluster. [`Engine::run`] is the one entry: it runs the parts side by side until all have
 //! ended. `supply` reconciles, `observe` records what came of it, `tracking` follows repositories and images,
-//! `runtime` carries all of them.
+//! `releasing` the environments that releases go to, `runtime` carries all of them.
 
 pub mod crds;
 
 mod observe;
+mod releasing;
 mod runtime;
 mod supply;
 mod tracking;
@@ -21,6 +22,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::observe::Observers;
+use crate::releasing::environments::EnvironmentWatch;
 use crate::runtime::env::Env;
 use crate::runtime::lease::Candidate;
 use crate::runtime::part::{Part, run_all};
@@ -153,6 +155,8 @@ fn parts(env: &Env, options: &Options) -> Vec<Part> {
     let observers = Observers::new(env);
     let mut parts = supply::parts(env, options.ytt.clone(), &observers);
     parts.extend(observers.parts(env));
+    let environments = EnvironmentWatch::default();
+    parts.extend(releasing::parts(env, &environments));
     parts.push(tracking::part(env, &options.tracking, &options.data_dir));
     if let Some(kinds) = options.workers {
         let options = workers::Options {
