@@ -21,7 +21,7 @@ use crate::authorities;
 pub struct Options {
     /// Certificates of authorities, as PEM, that are trusted beside those of the machine.
     pub extra_roots: Vec<Vec<u8>>,
-    /// Hosts, with their port where it is not 80, that may be asked without TLS.
+    /// Hosts, with their port where it is not 80, that may be asked without TLS, whoever redirects to them.
     pub http_hosts: BTreeSet<String>,
     /// The time-outs.
     pub timeouts: Timeouts,
@@ -154,11 +154,17 @@ impl HttpClient {
         self.options.clock.now()
     }
 
-    /// Tells whether a URL may be asked.
-    pub(super) fn may_ask(&self, url: &Url, allow_http: bool) -> bool {
+    /// Returns the hosts that may be asked without TLS.
+    pub(crate) fn http_hosts(&self) -> &BTreeSet<String> {
+        &self.options.http_hosts
+    }
+
+    /// Tells whether a URL may be asked; the own one of a request that may do without TLS, its host may be.
+    pub(super) fn may_ask(&self, url: &Url, own: Option<&Url>) -> bool {
+        let is_own = || own.is_some_and(|own| host_of(own) == host_of(url));
         match url.scheme() {
             "https" => true,
-            "http" => allow_http || self.options.http_hosts.contains(&host_of(url)),
+            "http" => is_own() || self.options.http_hosts.contains(&host_of(url)),
             _ => false,
         }
     }

@@ -48,9 +48,9 @@ impl Exchange<'_> {
         };
         let mut left = total;
         for _ in 0..=MAX_REDIRECTS {
-            if !client.may_ask(&hop.url, self.request.allow_http) {
-                let why = "is not asked: only https is";
-                return Err(self.fail(FailureKind::Forbidden, &hop.url, why));
+            let own = self.request.allow_http.then_some(&self.request.url);
+            if !client.may_ask(&hop.url, own) {
+                return Err(self.forbidden(&hop.url));
             }
             client.turn(&host_of(&hop.url)).await?;
             let begun = client.clock().instant();
@@ -184,6 +184,22 @@ impl Exchange<'_> {
             }
         }
         Ok(answer)
+    }
+
+    /// Says why a URL is not asked, and what to configure if it should be.
+    fn forbidden(&self, url: &Url) -> Failure {
+        let mut why = "is not asked: only https is".to_owned();
+        if url.scheme() == "http" {
+            let host = host_of(url);
+            why = format!(
+                "is not asked without TLS: if `{host}` has none, name it in `registries` of the configuration, with \
+                 `http: true`, or in `hosts`, with `schemes: [http]`, if it has repositories"
+            );
+        }
+        if *url != self.request.url {
+            why += &format!("; {} redirects to it", shown(&self.request.url));
+        }
+        self.fail(FailureKind::Forbidden, url, &why)
     }
 
     fn timed_out(&self, url: &Url, after: Duration) -> Failure {
