@@ -76,6 +76,7 @@ async fn make(
         .into_iter()
         .map(|it| (it.new, it.application))
         .unzip();
+    let names: Vec<_> = all.iter().map(|it| it.name.clone()).collect();
     let made = ledger.trackers().create_all(all, settle, BY, now).await;
     let made = made.map_err(|error| {
         let needs_key = matches!(error, Error::NoSealKey { .. });
@@ -89,10 +90,19 @@ async fn make(
             false => failed,
         }
     })?;
-    for (outcome, application) in made.into_iter().zip(applications) {
-        // Another replica that starts at the same time reads the same files.
-        let CreateOutcome::Created(stored) = outcome else {
-            continue;
+    let made = made.into_iter().zip(names).zip(applications);
+    for ((outcome, name), application) in made {
+        let stored = match outcome {
+            CreateOutcome::Created(stored) => stored,
+            // Another replica that starts at the same time reads the same files.
+            CreateOutcome::Exists => continue,
+            CreateOutcome::OwnerTaken { by } => {
+                tracing::warn!(
+                    "the tracker `{name}` is not made from its file: its objects in clusters would be those \
+                     of `{by}`; give one of them another name"
+                );
+                continue;
+            }
         };
         let name = &stored.name;
         tracing::info!("made the tracker `{name}` from its file");
