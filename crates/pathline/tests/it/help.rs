@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 43] = [
+pub(crate) const COMMANDS: [&str; 52] = [
     "up",
     "controller",
     "crds",
@@ -41,6 +41,15 @@ pub(crate) const COMMANDS: [&str; 43] = [
     "release",
     "release list",
     "release show",
+    "release board",
+    "release why",
+    "release wait",
+    "release now",
+    "release promote",
+    "release hold",
+    "release resume",
+    "release rollback",
+    "release path",
     "seal",
     "seal new",
     "seal rotate",

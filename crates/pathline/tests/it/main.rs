@@ -33,6 +33,7 @@ mod ports;
 mod problems;
 mod program;
 mod real_cluster;
+mod release_path;
 mod restarts;
 mod restored;
 mod rubbish;
