@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 43] = [
+pub(crate) const COMMANDS: [&str; 51] = [
     "up",
     "controller",
     "crds",
@@ -41,6 +41,14 @@ pub(crate) const COMMANDS: [&str; 43] = [
     "release",
     "release list",
     "release show",
+    "release board",
+    "release why",
+    "release wait",
+    "release now",
+    "release promote",
+    "release hold",
+    "release resume",
+    "release rollback",
     "seal",
     "seal new",
     "seal rotate",
