@@ -14,6 +14,7 @@ mod redirect;
 mod request;
 mod scrub;
 mod signs;
+mod transport;
 
 pub use self::answer::Answer;
 pub use self::client::{HttpClient, Options, Timeouts};

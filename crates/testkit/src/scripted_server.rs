@@ -35,6 +35,11 @@ impl Answer {
         )
     }
 
+    /// Sends bytes as they are: what comes before an answer, or no answer at all.
+    pub fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
     /// Sends a part of the content.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         write!(self.0, "{:x}\r\n", bytes.len())?;

@@ -1,5 +1,6 @@
 //! Settings of tracking: which hosts may be asked, how, and how often.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use jiff::SignedDuration;
@@ -99,9 +100,22 @@ impl TrackingSettings {
     /// Returns how hosts are asked.
     pub(super) fn http_options(&self, clock: &Clock) -> http::Options {
         http::Options {
+            http_hosts: self.http_hosts(),
             clock: clock.clone(),
             ..http::Options::default()
         }
+    }
+
+    /// Returns the hosts that may be asked without TLS, as URLs name them.
+    fn http_hosts(&self) -> BTreeSet<String> {
+        let of_git = self.hosts.iter().map(|it| &it.host);
+        let of_git = of_git.filter(|it| it.schemes.contains(&Scheme::Http));
+        let of_git = of_git.map(|it| &it.name);
+        let registries = self.registries.iter().filter(|it| it.allows_http);
+        let names = of_git.chain(registries.map(|it| &it.name));
+        names
+            .map(|it| it.strip_suffix(":80").unwrap_or(it).to_owned())
+            .collect()
     }
 
     pub(super) fn git_host(&self, name: &str) -> Option<&GitHost> {

@@ -6,6 +6,7 @@
 )]
 
 mod election;
+mod environments;
 mod faults;
 mod keeper;
 mod lineage;

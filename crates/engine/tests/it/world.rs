@@ -246,6 +246,7 @@ impl World {
             "ConfigMap" => ("", "v1", "configmaps".to_owned()),
             "Test" => (TEST_GROUP, "v1", "tests".to_owned()),
             "Late" => (TEST_GROUP, "v1", "lates".to_owned()),
+            "Environment" => ("pathline.dev", "v1alpha1", "environments".to_owned()),
             "ClusterDelivery" => ("carto.run", "v1alpha1", "clusterdeliveries".to_owned()),
             kind => ("carto.run", "v1alpha1", format!("{}s", kind.to_lowercase())),
         };
@@ -264,6 +265,7 @@ impl World {
         object["apiVersion"] = json!(match kind {
             "ConfigMap" => "v1".to_owned(),
             "Test" | "Late" => format!("{TEST_GROUP}/v1"),
+            "Environment" => "pathline.dev/v1alpha1".to_owned(),
             _ => "carto.run/v1alpha1".to_owned(),
         });
         object["kind"] = json!(kind);
@@ -520,7 +522,7 @@ pub(crate) const EVERYTHING: &str = "everything";
 
 const TEST_GROUP: &str = "test.pathline.dev";
 
-const CLUSTER_KINDS: [&str; 8] = [
+const CLUSTER_KINDS: [&str; 9] = [
     "ClusterSupplyChain",
     "ClusterDelivery",
     "ClusterSourceTemplate",
@@ -529,4 +531,5 @@ const CLUSTER_KINDS: [&str; 8] = [
     "ClusterDeploymentTemplate",
     "ClusterTemplate",
     "ClusterRunTemplate",
+    "Environment",
 ];

@@ -1,5 +1,6 @@
 //! The address of a repository, and the credentials for it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,8 @@ pub(crate) struct HttpAccess {
     pub(crate) extra_roots: Arc<[Vec<u8>]>,
     /// Says whether credentials may be sent without TLS.
     pub(crate) plain_credentials: bool,
+    /// The other hosts to which it may redirect without TLS; any of them where none are named.
+    pub(crate) plain_hosts: Option<Arc<BTreeSet<String>>>,
 }
 
 impl Remote {

@@ -7,24 +7,21 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pathline_clock::Clock;
-use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, Url};
+use reqwest::Url;
 
-use super::exchange::{Exchange, explain};
+use super::exchange::Exchange;
 use super::pace::{Pace, host_of};
 use super::scrub::Scrubber;
+use super::transport::Transport;
 use super::{Answer, Failure, FailureKind, Request, Signs};
 use crate::authorities;
-
-/// The most connections to a host that are kept for the next poll.
-const MAX_IDLE: usize = 8;
 
 /// The settings of a client.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Certificates of authorities, as PEM, that are trusted beside those of the machine.
     pub extra_roots: Vec<Vec<u8>>,
-    /// Hosts, with their port where it is not 80, that may be asked without TLS.
+    /// Hosts, with their port where it is not 80, that may be asked without TLS, whoever redirects to them.
     pub http_hosts: BTreeSet<String>,
     /// The time-outs.
     pub timeouts: Timeouts,
@@ -56,7 +53,7 @@ impl Default for Timeouts {
 /// The one client of all polls, with one pool of connections; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
-    pub(super) client: Client,
+    pub(super) transport: Transport,
     pub(super) options: Arc<Options>,
     /// The pace of requests; without one they go at once.
     pace: Option<Arc<dyn Pace>>,
@@ -72,28 +69,11 @@ impl HttpClient {
     ///
     /// Fails when a certificate cannot be read.
     pub fn new(options: Options) -> Result<Self, Failure> {
-        let mut roots = Vec::new();
-        for pem in &options.extra_roots {
-            let read = Certificate::from_pem_bundle(pem);
-            roots.extend(read.map_err(|_| setup("an extra root certificate cannot be read"))?);
-        }
-        // What is not decompressed cannot expand.
-        let begin = || {
-            Client::builder()
-                .user_agent(concat!("pathline/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(options.timeouts.connect)
-                .redirect(Policy::none())
-                .referer(false)
-                .pool_max_idle_per_host(MAX_IDLE)
-                .no_gzip()
-                .no_deflate()
-                .no_brotli()
-                .no_zstd()
-        };
-        let client = authorities::build(begin, &roots);
-        let client = client.map_err(|failed| setup(&explain(failed)))?;
+        let tls = authorities::tls(&options.extra_roots);
+        let tls = tls.map_err(|failed| setup(&format!("TLS cannot be set up: {failed}")))?;
+        let transport = Transport::new(tls, options.timeouts.connect);
         Ok(Self {
-            client,
+            transport,
             options: Arc::new(options),
             pace: None,
         })
@@ -174,11 +154,17 @@ impl HttpClient {
         self.options.clock.now()
     }
 
-    /// Tells whether a URL may be asked.
-    pub(super) fn may_ask(&self, url: &Url, allow_http: bool) -> bool {
+    /// Returns the hosts that may be asked without TLS.
+    pub(crate) fn http_hosts(&self) -> &BTreeSet<String> {
+        &self.options.http_hosts
+    }
+
+    /// Tells whether a URL may be asked; the own one of a request that may do without TLS, its host may be.
+    pub(super) fn may_ask(&self, url: &Url, own: Option<&Url>) -> bool {
+        let is_own = || own.is_some_and(|own| host_of(own) == host_of(url));
         match url.scheme() {
             "https" => true,
-            "http" => allow_http || self.options.http_hosts.contains(&host_of(url)),
+            "http" => is_own() || self.options.http_hosts.contains(&host_of(url)),
             _ => false,
         }
     }

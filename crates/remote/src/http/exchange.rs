@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use reqwest::{Response, Url};
 
 use super::client::Sink;
 use super::pace::host_of;
 use super::redirect::{MAX_REDIRECTS, is_permanent, is_redirect, target};
 use super::scrub::Scrubber;
 use super::signs::shown;
+use super::transport::{self, Broken, MAX_INTERIM, Response};
 use super::{Answer, Failure, FailureKind, HttpClient, Moved, Request, Signs};
 
 /// The most bytes that are read of an answer whose status is not a good one.
@@ -46,9 +48,9 @@ impl Exchange<'_> {
         };
         let mut left = total;
         for _ in 0..=MAX_REDIRECTS {
-            if !client.may_ask(&hop.url, self.request.allow_http) {
-                let why = "is not asked: only https is";
-                return Err(self.fail(FailureKind::Forbidden, &hop.url, why));
+            let own = self.request.allow_http.then_some(&self.request.url);
+            if !client.may_ask(&hop.url, own) {
+                return Err(self.forbidden(&hop.url));
             }
             client.turn(&host_of(&hop.url)).await?;
             let begun = client.clock().instant();
@@ -71,14 +73,14 @@ impl Exchange<'_> {
             mut authorization,
             mut moved,
         } = hop;
-        let next = self.prepared(&url, authorization.as_ref());
+        let next = self.prepared(&url, authorization.as_ref())?;
         let response = self.headers(&url, next).await?;
-        let status = response.status();
+        let status = response.status;
         if !is_redirect(status) {
             let answer = self.collect(url, response, moved, sink).await;
             return answer.map(Arrived::At);
         }
-        let to = target(&url, response.headers());
+        let to = target(&url, &response.headers);
         let to = to.map_err(|why| self.fail(FailureKind::Forbidden, &url, why))?;
         if is_permanent(status) {
             let from = moved.map_or_else(|| shown(&url), |it| it.from);
@@ -100,25 +102,26 @@ impl Exchange<'_> {
         }))
     }
 
-    fn prepared(&self, url: &Url, authorization: Option<&HeaderValue>) -> reqwest::Request {
+    fn prepared(
+        &self,
+        url: &Url,
+        authorization: Option<&HeaderValue>,
+    ) -> Result<http::Request<Bytes>, Failure> {
         let request = self.request;
-        let mut next = reqwest::Request::new(request.method.clone(), url.clone());
+        let mut next = http::Request::new(request.body.clone());
+        *next.method_mut() = request.method.clone();
+        *next.uri_mut() = transport::uri(url).map_err(|why| self.broken(url, why))?;
         let headers = next.headers_mut();
         headers.extend(request.headers.iter().cloned());
         headers.extend(authorization.map(|it| (AUTHORIZATION, it.clone())));
-        if !request.body.is_empty() {
-            *next.body_mut() = Some(request.body.clone().into());
-        }
-        next
+        Ok(next)
     }
 
-    async fn headers(&self, url: &Url, request: reqwest::Request) -> Result<Response, Failure> {
+    async fn headers(&self, url: &Url, request: http::Request<Bytes>) -> Result<Response, Failure> {
         let header = self.client.options.timeouts.header;
-        let sent = self.client.client.execute(request);
+        let sent = self.client.transport.send(request);
         match tokio::time::timeout(header, sent).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(failed)) if failed.is_timeout() => Err(self.timed_out(url, header)),
-            Ok(Err(failed)) => Err(self.broken(url, failed)),
+            Ok(response) => response.map_err(|why| self.broken(url, why)),
             Err(_) => Err(self.timed_out(url, header)),
         }
     }
@@ -131,8 +134,8 @@ impl Exchange<'_> {
         moved: Option<Moved>,
         sink: &mut Sink<'_>,
     ) -> Result<Answer, Failure> {
-        let status = response.status();
-        let headers = std::mem::take(response.headers_mut());
+        let status = response.status;
+        let headers = std::mem::take(&mut response.headers);
         let mut signs = Signs::read(&headers, self.client.now());
         // Before the content, which may take a while: others ask meanwhile.
         self.client.heed(&url, &signs);
@@ -183,14 +186,40 @@ impl Exchange<'_> {
         Ok(answer)
     }
 
+    /// Says why a URL is not asked, and what to configure if it should be.
+    fn forbidden(&self, url: &Url) -> Failure {
+        let mut why = "is not asked: only https is".to_owned();
+        if url.scheme() == "http" {
+            let host = host_of(url);
+            why = format!(
+                "is not asked without TLS: if `{host}` has none, name it in `registries` of the configuration, with \
+                 `http: true`, or in `hosts`, with `schemes: [http]`, if it has repositories"
+            );
+        }
+        if *url != self.request.url {
+            why += &format!("; {} redirects to it", shown(&self.request.url));
+        }
+        self.fail(FailureKind::Forbidden, url, &why)
+    }
+
     fn timed_out(&self, url: &Url, after: Duration) -> Failure {
         let why = format!("does not answer within {} s", after.as_secs());
         self.fail(FailureKind::TimedOut, url, &why)
     }
 
-    fn broken(&self, url: &Url, failed: reqwest::Error) -> Failure {
-        let why = format!("does not answer: {}", explain(failed));
-        self.fail(FailureKind::Broken, url, &why)
+    fn broken(&self, url: &Url, why: Broken) -> Failure {
+        match why {
+            Broken::Unconnected => self.timed_out(url, self.client.options.timeouts.connect),
+            Broken::Interim => {
+                let why = format!("sends more than {MAX_INTERIM} interim responses and no answer");
+                self.fail(FailureKind::Broken, url, &why)
+            }
+            Broken::Told(told) => self.fail(
+                FailureKind::Broken,
+                url,
+                &format!("does not answer: {told}"),
+            ),
+        }
     }
 
     fn fail(&self, kind: FailureKind, url: &Url, why: &str) -> Failure {
@@ -202,20 +231,4 @@ impl Exchange<'_> {
             message,
         }
     }
-}
-
-/// Joins an error with its causes; the URL is told elsewhere.
-pub(super) fn explain(failed: reqwest::Error) -> String {
-    let failed = failed.without_url();
-    let mut told = failed.to_string();
-    let mut cause = std::error::Error::source(&failed);
-    while let Some(found) = cause {
-        told = format!("{told}: {found}");
-        cause = found.source();
-    }
-    // The words of the TLS library for an answer in plain text.
-    if told.contains("InvalidContentType") {
-        told += "; it does not speak TLS: a host without it is configured with `http`";
-    }
-    told
 }

@@ -101,7 +101,7 @@ impl Request {
         self
     }
 
-    /// Says whether the URL, and those that it redirects to, may be asked without TLS.
+    /// Says whether the host of the URL may be asked without TLS. Other hosts, to which it redirects, have to be configured so.
     #[must_use]
     pub fn allow_http(mut self, allowed: bool) -> Self {
         self.allow_http = allowed;

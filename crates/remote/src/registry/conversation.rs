@@ -135,7 +135,7 @@ impl<'a> Conversation<'a> {
             scope: scope
                 .filter(|it| !it.is_empty())
                 .unwrap_or_else(|| format!("repository:{}:pull", self.image.name())),
-            allow_http: self.allow_http,
+            http_hosts: self.client.insecure.clone(),
             registry: self.base.clone(),
         };
         // Held, so that others who ask the same wait for this token.

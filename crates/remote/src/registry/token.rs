@@ -1,5 +1,8 @@
 //! Tokens of a token service.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, StatusCode, Url};
@@ -10,7 +13,7 @@ use url::form_urlencoded::Serializer;
 use super::RegistryLogin;
 use super::error::{RegistryError, refused};
 use crate::Secret;
-use crate::http::{HttpClient, Request, Signs};
+use crate::http::{HttpClient, Request, Signs, host_of};
 
 /// The time that a token is used unless the service says otherwise.
 const DEFAULT_SECONDS: i64 = 60;
@@ -34,7 +37,9 @@ pub(super) struct TokenService {
     pub(super) realm: String,
     pub(super) service: Option<String>,
     pub(super) scope: String,
-    pub(super) allow_http: bool,
+    /// The registries that are asked without TLS. One of them may be a token service, too; nobody else gets a password in
+    /// clear text because a registry says so.
+    pub(super) http_hosts: Arc<BTreeSet<String>>,
     /// The registry that names it.
     pub(super) registry: Url,
 }
@@ -71,11 +76,15 @@ impl TokenService {
         let realm = Url::parse(&self.realm);
         let told = "the registry names a token service that is no URL";
         let mut realm = realm.map_err(|_| RegistryError::new(told))?;
-        if !self.allow_http && is_inside(&realm) && !is_inside(&self.registry) {
+        let is_plain = self.registry.scheme() == "http";
+        if !is_plain && is_inside(&realm) && !is_inside(&self.registry) {
             let told =
                 "the registry names a token service inside of the network, which is not asked";
             return Err(RegistryError::new(told));
         }
+        let host = host_of(&realm);
+        let allow_http =
+            self.http_hosts.contains(&host) || (is_plain && host == host_of(&self.registry));
         let request = match login {
             Some(RegistryLogin::Identity(token)) => {
                 let mut form = Serializer::new(String::new());
@@ -107,7 +116,7 @@ impl TokenService {
                 }
             }
         };
-        Ok(request.allow_http(self.allow_http).cap(MAX_TOKEN_BYTES))
+        Ok(request.allow_http(allow_http).cap(MAX_TOKEN_BYTES))
     }
 }
 
@@ -166,7 +175,7 @@ mod tests {
                 realm: realm.to_owned(),
                 service: None,
                 scope: String::new(),
-                allow_http: false,
+                http_hosts: Arc::default(),
                 registry: Url::parse(registry).unwrap(),
             };
             service.request(None).is_ok()

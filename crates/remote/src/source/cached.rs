@@ -43,6 +43,7 @@ impl SourceClient {
         let access = HttpAccess {
             extra_roots: self.http.extra_roots().into(),
             plain_credentials: request.allow_http,
+            plain_hosts: Some(self.http.http_hosts().clone().into()),
         };
         let mut remote = remote.with_access(access);
         if let Some(secret) = super::asking::secret_for(request, base) {

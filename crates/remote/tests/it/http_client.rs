@@ -9,7 +9,7 @@ use pathline_testkit::doubles::{Reply, Server};
 use pathline_testkit::scripted_server;
 use reqwest::{Method, Url};
 
-use crate::polling::{TOKEN, http, http_at, impatient};
+use crate::polling::{TOKEN, http, http_among, http_at, impatient};
 
 fn get(url: &str) -> Request {
     let url = Url::parse(url).expect("it is a URL");
@@ -34,7 +34,8 @@ async fn p23_redirect_to_another_origin_drops_the_authorization_for_good() -> Re
     let away = other.url();
     // There, and back again to where the token is for.
     end.reply_next(Reply::new(307).header("location", format!("{away}/x")));
-    let answer = http().send(get(&format!("{}/start", end.url()))).await?;
+    let client = http_among(&[&other.address.to_string()]);
+    let answer = client.send(get(&format!("{}/start", end.url()))).await?;
     assert_eq!(answer.body, b"nothing", "it does not come back");
     assert_eq!(answer.signs.moved, None, "it is only for now");
     let seen = other.take_requests();
@@ -54,7 +55,8 @@ async fn p23_secret_in_a_body_is_not_redirected_elsewhere() -> Result<()> {
             .body(format!("refresh_token={TOKEN}"))
             .with_secret(&secret)
             .allow_http(true);
-        let sent = http().send(request).await;
+        let client = http_among(&[&other.address.to_string()]);
+        let sent = client.send(request).await;
         assert_eq!(sent.is_ok(), is_followed, "{location}");
     }
     assert!(other.take_requests().is_empty(), "nobody else was asked");
@@ -104,6 +106,33 @@ async fn host_is_asked_without_tls_only_where_that_is_allowed() -> Result<()> {
     };
     let client = pathline_remote::http::HttpClient::new(options)?;
     assert_eq!(client.send(Request::get(url)).await?.status, 200);
+    Ok(())
+}
+
+#[tokio::test]
+async fn p23_redirect_without_tls_leads_only_to_hosts_that_are_configured() -> Result<()> {
+    let other = mirror();
+    let server = mirror();
+    let host = other.address.to_string();
+    for status in [301, 302, 307, 308] {
+        let location = format!("{}/there?token=x", other.url());
+        server.reply_next(Reply::new(status).header("location", location.as_str()));
+        let failure = http().send(get(&server.url())).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Forbidden);
+        assert_eq!(
+            failure.message,
+            format!(
+                "http://{host}/there is not asked without TLS: if `{host}` has none, name it in `registries` of the \
+                 configuration, with `http: true`, or in `hosts`, with `schemes: [http]`, if it has repositories; \
+                 http://{}/ redirects to it",
+                server.address
+            )
+        );
+        server.reply_next(Reply::new(status).header("location", location));
+        let answer = http_among(&[&host]).send(get(&server.url())).await?;
+        assert_eq!(answer.body, b"nothing", "it is there without the token");
+        assert_eq!(other.take_requests().len(), 1);
+    }
     Ok(())
 }
 

@@ -18,6 +18,7 @@ mod git_trailers;
 mod git_write;
 mod hostile;
 mod http_client;
+mod interim;
 mod large_packs;
 mod local_read;
 mod measured_fetch;

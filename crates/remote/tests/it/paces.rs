@@ -15,7 +15,7 @@ use pathline_testkit::doubles::registry::{Auth, Behaviour, Registry};
 use pathline_testkit::doubles::{Reply, Server};
 use reqwest::Url;
 
-use crate::polling::{TOKEN, http, image, login, registries, request, sources};
+use crate::polling::{TOKEN, http, http_among, image, login, registries, request, sources};
 use crate::repository::Repository;
 
 /// Counts turns, and lets everybody pass until a host says otherwise.
@@ -109,7 +109,8 @@ async fn redirect_takes_a_turn_of_the_host_that_it_leads_to() -> Result<()> {
     let server = Server::start(move |_| Reply::new(307).header("location", target.as_str()));
     let pace = Arc::new(Counted::default());
     let asked = Request::get(Url::parse(&server.url())?).allow_http(true);
-    http().paced(pace.clone()).send(asked).await?;
+    let client = http_among(&[&end.address.to_string()]);
+    client.paced(pace.clone()).send(asked).await?;
     let hosts = [server.address, end.address].map(|it| (it.to_string(), 1));
     assert_eq!(pace.take(), BTreeMap::from(hosts));
     Ok(())

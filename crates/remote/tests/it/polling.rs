@@ -27,6 +27,15 @@ pub(crate) fn http_at(clock: Clock) -> HttpClient {
     HttpClient::new(options).expect("there is nothing to read")
 }
 
+/// A client that may be redirected to these hosts without TLS.
+pub(crate) fn http_among(hosts: &[&str]) -> HttpClient {
+    let options = Options {
+        http_hosts: hosts.iter().map(|it| (*it).to_owned()).collect(),
+        ..Options::default()
+    };
+    HttpClient::new(options).expect("there is nothing to read")
+}
+
 /// A client that waits for a moment only.
 pub(crate) fn impatient() -> HttpClient {
     let timeouts = Timeouts {

@@ -10,7 +10,7 @@ use pathline_remote::registry::{
 use pathline_testkit::doubles::Reply;
 use pathline_testkit::doubles::registry::{Auth, Behaviour, Links, Registry, digest};
 
-use crate::polling::{TOKEN, http, http_at, image, login, registries};
+use crate::polling::{TOKEN, http, http_among, http_at, image, login, registries};
 
 fn start(behaviour: Behaviour) -> (Registry, RegistryClient) {
     let registry = Registry::start(behaviour);
@@ -444,11 +444,55 @@ async fn p23_registry_that_redirects_elsewhere_does_not_take_the_token_along() -
     let pushed = store.push("team/app", "v1", &[]);
     let app = image(&registry.host(), "team/app");
     let bot = login("bot", TOKEN);
+    let error = client.head(&app, "v1", Some(&bot), None).await.unwrap_err();
+    let told = format!("if `{}` has none, name it in `registries`", store.host());
+    assert!(error.message.contains(&told), "{error}");
+    assert!(store.server.take_requests().is_empty(), "nor is it asked");
+    let client = registries(http_among(&[&store.host()]), &[&registry.host()]);
     let (head, _) = client.head(&app, "v1", Some(&bot), None).await?;
     assert_eq!(head, Head::Digest(pushed));
     let seen = store.server.take_requests();
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].header("authorization"), None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn p23_password_goes_to_no_token_service_without_tls_that_is_not_configured() -> Result<()> {
+    let service = Registry::start(bearer());
+    let (registry, client) = start(Behaviour::default());
+    let host = service.host();
+    let challenge = || {
+        let realm = format!("Bearer realm=\"http://{host}/token\",service=\"double\"");
+        Reply::new(401).header("www-authenticate", realm)
+    };
+    let app = image(&registry.host(), "team/app");
+    registry.push("team/app", "v1", &[]);
+    for login in [
+        login("bot", TOKEN),
+        RegistryLogin::Identity(Secret::new(TOKEN)),
+    ] {
+        registry.server.reply_next(challenge());
+        let error = client.head(&app, "v1", Some(&login), None).await;
+        let told = error.unwrap_err().message;
+        assert_eq!(
+            told,
+            format!(
+                "http://{host}/token is not asked without TLS: if `{host}` has none, name it in `registries` of the \
+                 configuration, with `http: true`, or in `hosts`, with `schemes: [http]`, if it has repositories"
+            )
+        );
+        assert!(service.server.take_requests().is_empty(), "nothing is sent");
+    }
+    let client = registries(http(), &[&registry.host(), &host]);
+    registry.server.reply_next(challenge());
+    let bot = login("bot", TOKEN);
+    client.head(&app, "v1", Some(&bot), None).await?;
+    let asked = service.server.take_requests();
+    assert!(
+        asked[0].header("authorization").is_some(),
+        "it is configured"
+    );
     Ok(())
 }
 

@@ -99,7 +99,7 @@ async fn real_registries_with_passwords_and_tokens_let_us_in() -> Result<()> {
             let host = registry.host();
             crane.log_in(host, USER, PASSWORD);
             let pushed = crane.push(&format!("{host}/team/app:v1"), &[]);
-            let client = registries(http(), &[host]);
+            let client = registries(http(), &[host, &service.host()]);
             let app = image(host, "team/app");
             let bot = login(USER, PASSWORD);
             service.server.take_requests();

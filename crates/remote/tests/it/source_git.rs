@@ -9,9 +9,10 @@ use pathline_remote::source::{
 };
 use pathline_testkit::git_server::{GitServer, Options};
 use pathline_testkit::sshd::Sshd;
+use reqwest::Url;
 use tempfile::TempDir;
 
-use crate::polling::{self, TOKEN, http, sources};
+use crate::polling::{self, TOKEN, http, http_among, sources};
 use crate::repository::Repository;
 
 const FILE: &str = "deploy/app/fathomable.yaml";
@@ -259,11 +260,18 @@ async fn repository_that_has_moved_is_followed_told_and_asked_there() -> Result<
         ..Options::default()
     };
     let here = serve(&repository, options);
-    let (sources, _cache) = sources(http());
     let request = SourceRequest {
         secret: Some(Secret::new(TOKEN)),
         ..request(&here.url("old"))
     };
+    let url = Url::parse(&there.url(""))?;
+    let host = format!("127.0.0.1:{}", url.port().expect("it has one"));
+    let (strict, _cache) = sources(http());
+    let error = strict.read(&request, None).await.unwrap_err();
+    let told = format!("if `{host}` has none, name it in");
+    assert!(error.message.contains(&told), "{error}");
+    assert!(there.take_requests().is_empty(), "it is not configured");
+    let (sources, _cache) = sources(http_among(&[&host]));
     assert_read(&sources, &request, &repository).await;
     here.take_requests();
     there.take_requests();

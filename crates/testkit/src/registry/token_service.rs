@@ -63,12 +63,16 @@ impl TokenService {
         self.given.lock().clone()
     }
 
+    /// Returns its name, under which it is configured: nobody sends a password elsewhere in clear text.
+    pub fn host(&self) -> String {
+        // By name: clients do not follow a registry to an address inside of a network.
+        format!("localhost:{}", self.server.address.port())
+    }
+
     /// Returns the setting by which a registry trusts it.
     pub fn auth(&self) -> Auth {
-        // By name: clients do not follow a registry to an address inside of a network.
-        let port = self.server.address.port();
         Auth::Bearer {
-            realm: format!("http://localhost:{port}/token"),
+            realm: format!("http://{}/token", self.host()),
             certificate: self.certificate.clone(),
         }
     }

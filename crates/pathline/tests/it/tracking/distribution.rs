@@ -120,7 +120,8 @@ fn login_may_be_in_the_configuration_in_dockers_file_or_in_the_group() {
         json!({"name": name, "http": true, "perSecond": 1000, "username": USER,
                "passwordFile": "password"})
     };
-    let config = Config::of(&[&repository], &[&names[1].1, &names[2].1])
+    let plain = [&*names[1].1, &names[2].1, &service.host()];
+    let config = Config::of(&[&repository], &plain)
         .registry(login(&names[0].1))
         .registry(login(&names[3].1))
         .set("dockerConfig", json!("config.json"));

@@ -97,7 +97,8 @@ impl Story {
         let repository = Repository::with_options(&application(&hosts), options);
         let leash = Leash::new("pathline-secrecy-").expect("a scratch directory");
         let path = prepare(&leash, &hosts);
-        let config = configuration(&repository, &hosts);
+        let config = configuration(&repository, &hosts)
+            .registry(json!({"name": service.host(), "http": true, "perSecond": 1000}));
         let mut given = vec![
             ("PATHLINE_SEAL_KEY", SEAL_KEY),
             ("PATH", path.as_str()),

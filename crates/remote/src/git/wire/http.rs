@@ -3,8 +3,10 @@
 //! No answer is read beyond its limit and nothing is waited for beyond the deadline, whatever the server
 //! does: each step runs on a runtime of its own, which ends with it, and its sockets.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{
@@ -18,6 +20,7 @@ use super::guard::{Guard, Unauthenticated, timed_out};
 use super::{Service, Version};
 use crate::authorities;
 use crate::git::{Credentials, Remote};
+use crate::http::host_of;
 
 /// The most redirects before an answer.
 const MAX_REDIRECTS: usize = 5;
@@ -35,6 +38,8 @@ pub(in crate::git) struct Http {
     credentials: Option<Credentials>,
     /// True if they may be sent without TLS.
     plain_credentials: bool,
+    /// The other hosts to which it may redirect without TLS.
+    plain_hosts: Option<Arc<BTreeSet<String>>>,
     /// Sent with every request once the server has asked for it.
     authorization: Option<HeaderValue>,
     service: Service,
@@ -76,6 +81,7 @@ impl Http {
             origin: parsed.origin(),
             credentials: remote.credentials().cloned(),
             plain_credentials: remote.access().plain_credentials,
+            plain_hosts: remote.access().plain_hosts.clone(),
             authorization: None,
             service,
             version,
@@ -91,7 +97,7 @@ impl Http {
             let response = self.answer(request)?;
             let status = response.status();
             if status.is_redirection() {
-                self.base = redirected(&response, &tail)?;
+                self.base = redirected(&response, &tail, self.plain_hosts.as_deref())?;
                 self.authorization = None;
             } else if status == StatusCode::UNAUTHORIZED && self.authorization.is_none() {
                 self.authorization = Some(self.authenticate()?);
@@ -202,14 +208,27 @@ impl Drop for Http {
 }
 
 /// Returns the repository that a redirect leads to.
-fn redirected(response: &Response, tail: &str) -> io::Result<String> {
+fn redirected(
+    response: &Response,
+    tail: &str,
+    plain_hosts: Option<&BTreeSet<String>>,
+) -> io::Result<String> {
     let refused = |why: &str| io::Error::other(format!("it redirects {why}"));
     let target = response.headers().get(LOCATION);
     let target = target.and_then(|it| it.to_str().ok());
     let target = target.and_then(|it| response.url().join(it).ok());
     let target = target.ok_or_else(|| refused("nowhere"))?;
     match (response.url().scheme(), target.scheme()) {
-        (_, "https") | ("http", "http") => {}
+        (_, "https") => {}
+        ("http", "http") => {
+            let (from, to) = (host_of(response.url()), host_of(&target));
+            if from != to && plain_hosts.is_some_and(|it| !it.contains(&to)) {
+                return Err(refused(&format!(
+                    "to `{to}`, which is not asked without TLS: if it has none, name it in `hosts` of the configuration, \
+                     with `schemes: [http]`"
+                )));
+            }
+        }
         _ => return Err(refused("to what is not safe")),
     }
     if !target.username().is_empty() || target.password().is_some() {
