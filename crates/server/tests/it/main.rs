@@ -17,6 +17,7 @@ mod objects;
 mod openapi;
 mod owners;
 mod releases;
+mod releasing;
 mod running;
 mod serve;
 mod story;

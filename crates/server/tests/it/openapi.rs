@@ -25,11 +25,15 @@ fn operations(document: &Value) -> Vec<(String, &str, &Value)> {
 /// Returns a path with something in every place that stands for something.
 fn filled(path: &str) -> String {
     let id = "0".repeat(64);
-    [("{namespace}", "dev"), ("{name}", "web"), ("{id}", &id)]
-        .iter()
-        .fold(path.to_owned(), |path, (place, value)| {
-            path.replace(place, value)
-        })
+    let places = [
+        ("{namespace}", "dev"),
+        ("{name}", "web"),
+        ("{env}", "prod"),
+        ("{id}", &id),
+    ];
+    places.iter().fold(path.to_owned(), |path, (place, value)| {
+        path.replace(place, value)
+    })
 }
 
 #[tokio::test]

@@ -63,19 +63,29 @@ impl World {
 
     /// Starts a server with a ledger, and with a cluster that knows Pathline's kinds.
     pub(crate) async fn new() -> Self {
-        let mut world = Self::without_cluster().await;
-        let directory = world.directory.path().join("cluster");
+        Self::without_cluster().await.with_kinds().await
+    }
+
+    /// Adds a cluster that knows Pathline's kinds.
+    pub(crate) async fn with_kinds(self) -> Self {
+        let world = self.with_bare_cluster().await;
+        let client = world.cluster.as_ref().expect("it is there").client();
+        let installed = pathline_engine::crds::install(&client).await;
+        installed.expect("the kinds");
+        world
+    }
+
+    /// Adds a cluster that knows nothing.
+    pub(crate) async fn with_bare_cluster(mut self) -> Self {
+        let directory = self.directory.path().join("cluster");
         std::fs::create_dir(&directory).expect("a directory for the cluster");
         let cluster = Cluster::open(pathline_cluster::Options::new(&directory))
             .await
             .expect("a cluster");
-        pathline_engine::crds::install(&cluster.client())
-            .await
-            .expect("the kinds");
-        world.state = world.state.with_cluster(cluster.client());
-        world.router = app(world.state.clone());
-        world.cluster = Some(cluster);
-        world
+        self.state = self.state.with_cluster(cluster.client());
+        self.router = app(self.state.clone());
+        self.cluster = Some(cluster);
+        self
     }
 
     /// Makes a token and returns its secret.

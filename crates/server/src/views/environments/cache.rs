@@ -17,20 +17,26 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// The environments of the cluster as they were a moment ago, so that many who wait do not ask for the same thing.
 #[derive(Clone, Default)]
-pub(crate) struct EnvironmentCache(Arc<Mutex<Option<(Instant, Arc<Environments>)>>>);
+pub(crate) struct EnvironmentCache(Arc<Mutex<Option<Kept>>>);
+
+struct Kept {
+    read: Instant,
+    environments: Arc<Environments>,
+}
 
 impl EnvironmentCache {
     /// Returns the environments of the cluster, at most a moment old.
     pub(crate) async fn get(&self, state: &AppState) -> Result<Arc<Environments>, ApiError> {
         // Who asks meanwhile waits for the same answer.
         let mut kept = self.0.lock().await;
-        if let Some((read, environments)) = &*kept
-            && read.elapsed() < MAX_AGE
-        {
-            return Ok(Arc::clone(environments));
+        if let Some(it) = kept.as_ref().filter(|it| it.read.elapsed() < MAX_AGE) {
+            return Ok(Arc::clone(&it.environments));
         }
         let environments = Arc::new(load(state).await?);
-        *kept = Some((instant(), Arc::clone(&environments)));
+        *kept = Some(Kept {
+            read: instant(),
+            environments: Arc::clone(&environments),
+        });
         Ok(environments)
     }
 }

@@ -4,11 +4,16 @@ use serde_json::json;
 
 use crate::tracked::{Tracked, with};
 
-const WRITES: [(Method, &str); 4] = [
+const WRITES: [(Method, &str); 9] = [
     (Method::POST, "/trackers"),
     (Method::PUT, "/trackers/a.b"),
     (Method::DELETE, "/trackers/a.b"),
     (Method::POST, "/trackers/a.b/poll"),
+    (Method::POST, "/trackers/a.b/release"),
+    (Method::POST, "/environments/prod/promote"),
+    (Method::POST, "/environments/prod/hold"),
+    (Method::POST, "/environments/prod/resume"),
+    (Method::POST, "/environments/prod/rollback"),
 ];
 
 const READS: [&str; 5] = [
@@ -44,7 +49,14 @@ async fn whoever_may_only_read_changes_nothing() {
 async fn nothing_is_told_without_a_token() {
     let tracked = Tracked::new().await;
     tracked.make(json!({})).await;
-    let reads = READS.map(|path| (Method::GET, path));
+    let reads = READS.into_iter().chain([
+        "/environments",
+        "/releases/board",
+        "/releases/0000000/objects?environment=prod",
+        "/trackers/a.b/why",
+        "/trackers/a.b/wait?release=1&environment=prod",
+    ]);
+    let reads = reads.map(|path| (Method::GET, path));
     for (method, path) in WRITES.into_iter().chain(reads) {
         let request = axum::http::Request::builder().method(method).uri(path);
         let answer = tracked.world.send(request, None, axum::body::Body::empty());
