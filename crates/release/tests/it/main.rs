@@ -3,6 +3,7 @@
 mod agenda;
 mod application_schema;
 mod applications;
+mod environment_files;
 mod environments;
 mod failures;
 mod flows;
