@@ -41,7 +41,7 @@ pub fn usual() -> Vec<NewEnvironment> {
         namespace: (*name).to_owned(),
         object: object(
             name,
-            json!({"type": name, "namespace": name, "releaseFrequency": {}}),
+            &json!({"type": name, "namespace": name, "releaseFrequency": {}}),
         ),
     });
     usual.collect()
@@ -129,7 +129,7 @@ fn ours(document: &Value, problems: &mut Vec<Problem>) -> Option<NewEnvironment>
         problems.push(Problem::new("metadata.name", "a name is expected"));
         return None;
     };
-    let spec = document.get("spec").cloned().unwrap_or_default();
+    let spec = document.get("spec").unwrap_or(&Value::Null);
     let mut object = object(name, spec);
     for key in ["labels", "annotations"] {
         if let Some(value) = metadata.get(key) {
@@ -165,6 +165,6 @@ fn checked(name: &str, object: Value, problems: &mut Vec<Problem>) -> Option<New
     }
 }
 
-fn object(name: &str, spec: Value) -> Value {
+fn object(name: &str, spec: &Value) -> Value {
     json!({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec})
 }

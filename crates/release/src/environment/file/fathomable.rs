@@ -72,7 +72,7 @@ pub(super) fn read(
         // `preprod` was called `perf`.
         let environment = checked(
             canonical_type(name),
-            object(canonical_type(name), spec),
+            object(canonical_type(name), &spec),
             problems,
         );
         file.environments.extend(environment);
