@@ -311,7 +311,7 @@ pub(crate) struct UpArgs {
     #[command(flatten)]
     pub(crate) ledger: LedgerArgs,
 
-    /// The treatment of blueprints and templates that break a rule [default: enforce]
+    /// The treatment of blueprints, templates and Environments that break a rule [default: enforce]
     #[arg(
         long,
         env = "PATHLINE_ADMISSION",
@@ -324,7 +324,7 @@ pub(crate) struct UpArgs {
     #[command(flatten)]
     pub(crate) seal_key: SealKeyArgs,
 
-    /// Begin with the trackers in this directory, while the ledger has never had one
+    /// Begin with the trackers and Environments in this directory, while there has never been one
     #[arg(long, env = "PATHLINE_TRACKERS", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) trackers: Option<PathBuf>,
 

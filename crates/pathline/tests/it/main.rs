@@ -19,6 +19,7 @@ mod depth;
 mod earlier;
 mod early;
 mod endings;
+mod environments;
 mod full_disk;
 mod generated;
 mod hello;

@@ -4,6 +4,7 @@ mod agenda;
 mod application_schema;
 mod applications;
 mod awaited;
+mod environment_files;
 mod environments;
 mod failures;
 mod flows;
