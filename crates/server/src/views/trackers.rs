@@ -182,6 +182,8 @@ async fn warnings(
     Ok(warnings
         .map(|it| TrackerWarning {
             path: it.path,
+            line: it.position.map(|it| it.line as u64),
+            column: it.position.map(|it| it.column as u64),
             message: it.message,
         })
         .collect())
