@@ -41,7 +41,7 @@ pub(crate) use self::ledger::LedgerArgs;
 pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArgs};
 pub(crate) use self::read::read;
 pub(crate) use self::release::{ListReleasesArgs, ReleaseArgs, ReleaseCommand, ShowReleaseArgs};
-pub(crate) use self::seal::{RotateArgs, SealArgs, SealCommand, SealKeyArgs};
+pub(crate) use self::seal::{ResetArgs, RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};

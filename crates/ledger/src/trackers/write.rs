@@ -4,6 +4,7 @@ mod apply;
 mod configuration;
 mod create;
 mod delete;
+mod forget;
 mod release;
 mod replace;
 mod token;
@@ -14,6 +15,7 @@ use pathline_release::TrackerName;
 pub(super) use self::apply::ApplyCycle;
 pub(super) use self::create::{CreateTracker, CreateTrackers};
 pub(super) use self::delete::DeleteTracker;
+pub(super) use self::forget::{ForgetSecrets, RestoreSecrets, sealed_secrets};
 pub(super) use self::replace::ReplaceTracker;
 
 use super::change::{What, WhatHappened};

@@ -8,6 +8,7 @@ mod describing;
 mod finding;
 mod forgetting;
 mod leaders;
+mod losing;
 mod replacing;
 mod resealing;
 mod sealing;
