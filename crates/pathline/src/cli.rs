@@ -45,7 +45,7 @@ pub(crate) use self::release::{
     ReleaseCommitArgs, ReleasePathArgs, ResumeArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs,
     WhyArgs,
 };
-pub(crate) use self::seal::{RotateArgs, SealArgs, SealCommand, SealKeyArgs};
+pub(crate) use self::seal::{ResetArgs, RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};

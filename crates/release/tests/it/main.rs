@@ -10,6 +10,7 @@ mod failures;
 mod flows;
 mod fuzz_corpus;
 mod ingest;
+mod ingest_senders;
 mod labels;
 mod model;
 mod notes;
