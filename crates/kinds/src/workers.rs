@@ -20,7 +20,8 @@ pub use git_repository::{
 pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running};
 pub use task::{Output, Task, TaskSpec, TaskStatus};
 pub use volume::{
-    ConfigMapVolume, KeyReference, KeyToPath, SecretVolume, VariableSource, Volume, VolumeMount,
+    ConfigMapVolume, KeyReference, KeyToPath, ProjectedVolume, SecretVolume, VariableSource,
+    Volume, VolumeMount, VolumeProjection,
 };
 
 /// Returns the definitions of all kinds of the workers.

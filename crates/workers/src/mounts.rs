@@ -35,7 +35,7 @@ pub(crate) enum Error {
     NoText(String),
     #[error("the variable `{0}` needs one of configMapKeyRef and secretKeyRef in valueFrom")]
     NoSource(String),
-    #[error("no volume is called `{0}`; volumes have a configMap or a secret")]
+    #[error("no volume is called `{0}`; volumes have a configMap, a secret or projected sources")]
     NoVolume(String),
     #[error("`{0}` leads out of the directory that the command runs in; write it without `..`")]
     Outside(String),
@@ -107,14 +107,11 @@ impl Mounts<'_> {
             let volume = volumes.iter().find(|it| it.name == mount.name);
             let no_volume = || Error::NoVolume(mount.name.clone());
             let volume = volume.ok_or_else(no_volume)?;
-            let (kind, name, items) = match (&volume.config_map, &volume.secret) {
-                (Some(it), None) => (Kind::ConfigMap, &it.name, &it.items),
-                (None, Some(it)) => (Kind::Secret, &it.secret_name, &it.items),
-                _ => return Err(no_volume()),
-            };
-            let content = self.read(kind, name).await?;
-            for (path, bytes) in files(kind, name, items, content)? {
-                write_file(directory, &[&mount.mount_path, &path], &bytes, kind)?;
+            for (kind, name, items) in sources(volume).ok_or_else(no_volume)? {
+                let content = self.read(kind, name).await?;
+                for (path, bytes) in files(kind, name, items, content)? {
+                    write_file(directory, &[&mount.mount_path, &path], &bytes, kind)?;
+                }
             }
         }
         Ok(())
@@ -160,6 +157,24 @@ impl Kind {
             name: name.to_owned(),
             key: key.to_owned(),
         }
+    }
+}
+
+/// Returns the objects of a volume, each with the keys that are wanted; none if it says not what it is.
+fn sources(volume: &Volume) -> Option<Vec<(Kind, &str, &[KeyToPath])>> {
+    match (&volume.config_map, &volume.secret, &volume.projected) {
+        (Some(it), None, None) => Some(vec![(Kind::ConfigMap, &it.name, &it.items)]),
+        (None, Some(it), None) => Some(vec![(Kind::Secret, &it.secret_name, &it.items)]),
+        (None, None, Some(projected)) => {
+            let sources = projected.sources.iter();
+            let sources = sources.map(|it| match (&it.config_map, &it.secret) {
+                (Some(it), None) => Some((Kind::ConfigMap, it.name.as_str(), &it.items[..])),
+                (None, Some(it)) => Some((Kind::Secret, it.name.as_str(), &it.items[..])),
+                _ => None,
+            });
+            sources.collect()
+        }
+        _ => None,
     }
 }
 

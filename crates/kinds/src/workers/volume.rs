@@ -24,7 +24,7 @@ pub struct KeyReference {
     pub key: String,
 }
 
-/// The files of a ConfigMap or of a Secret in the same namespace; one of the two.
+/// The files of a ConfigMap, of a Secret, or of several of them in the same namespace; one of the three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Volume {
@@ -36,6 +36,29 @@ pub struct Volume {
     /// The Secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretVolume>,
+    /// Several of them, in one directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projected: Option<ProjectedVolume>,
+}
+
+/// Several ConfigMaps and Secrets in one directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProjectedVolume {
+    /// The ConfigMaps and Secrets; of two files with one name the later one is taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<VolumeProjection>,
+}
+
+/// A ConfigMap or a Secret of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeProjection {
+    /// The ConfigMap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_map: Option<ConfigMapVolume>,
+    /// The Secret, which is named as a ConfigMap is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<ConfigMapVolume>,
 }
 
 /// The files of a ConfigMap.

@@ -185,7 +185,7 @@ async fn a_process_is_given_files_and_variables_of_config_maps_and_secrets_once_
         "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "login", "key": "token"}}}],
         "volumes": [
             {"name": "config", "configMap": {"name": "web", "items": [{"key": "k1", "path": "main.yaml"}]}},
-            {"name": "login", "secret": {"secretName": "login"}},
+            {"name": "login", "projected": {"sources": [{"secret": {"name": "login"}}]}},
         ],
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/web", "readOnly": true},
