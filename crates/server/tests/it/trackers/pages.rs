@@ -4,7 +4,7 @@ use serde_json::json;
 use crate::tracked::Tracked;
 use crate::world::Answer;
 
-const NAMES: [&str; 5] = ["A.x", "a.b", "a.b-1", "a.b_1", "b.a"];
+const NAMES: [&str; 5] = ["A.x", "a.b", "a.b-1", "a.b_2", "b.a"];
 
 fn ids(answer: &Answer) -> Vec<&str> {
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -46,8 +46,8 @@ async fn list_comes_in_pages_each_of_which_leads_to_the_next() {
             None => break,
         }
     }
-    assert_eq!(pages, ["A.x a.b", "a.b-1 a.b_1", "b.a"]);
-    let slash = tracked.get("/trackers/?limit=2&continue=a.b_1").await;
+    assert_eq!(pages, ["A.x a.b", "a.b-1 a.b_2", "b.a"]);
+    let slash = tracked.get("/trackers/?limit=2&continue=a.b_2").await;
     assert_eq!((ids(&slash), next(&slash)), (vec!["b.a"], None));
 }
 
@@ -67,7 +67,7 @@ async fn list_goes_on_after_a_tracker_that_was_deleted_meanwhile() {
     let deleted = tracked.ask(axum::http::Method::DELETE, "/trackers/a.b");
     assert_eq!(deleted.await.status, 204);
     let second = tracked.get(&next(&first).unwrap()).await;
-    assert_eq!(ids(&second), ["a.b-1", "a.b_1"]);
+    assert_eq!(ids(&second), ["a.b-1", "a.b_2"]);
 }
 
 #[tokio::test]
