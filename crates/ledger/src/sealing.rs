@@ -48,7 +48,8 @@ pub(crate) struct SealedCell {
 #[derive(Clone)]
 pub(crate) struct Sealing {
     location: Arc<str>,
-    key: Option<SealKey>,
+    /// Shared, since whoever asks for something holds a handle.
+    key: Option<Arc<SealKey>>,
 }
 
 impl SealedColumn {
@@ -87,14 +88,14 @@ impl Sealing {
     pub(crate) fn with(&self, key: SealKey) -> Self {
         Self {
             location: Arc::clone(&self.location),
-            key: Some(key),
+            key: Some(Arc::new(key)),
         }
     }
 
     /// Returns the key, which has to be there.
     pub(crate) fn key(&self) -> Result<&SealKey, Error> {
         let location = || Arc::clone(&self.location);
-        let key = self.key.as_ref();
+        let key = self.key.as_deref();
         key.ok_or_else(|| Error::NoSealKey {
             location: location(),
         })

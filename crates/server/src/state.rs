@@ -34,12 +34,18 @@ pub struct AppState {
     followers: Arc<Semaphore>,
     waiters: Arc<Semaphore>,
     owner_watches: OwnerWatches,
-    tracking: Arc<Tracking>,
+    releases: Arc<ReleaseState>,
     ingest: Ingest,
-    environments: EnvironmentCache,
     closing: CancellationToken,
     /// The tasks that requests start and do not wait for.
     tasks: TaskTracker,
+}
+
+/// The state of what trackers and releases need, behind one pointer: every request holds the state, some for long.
+#[derive(Default)]
+struct ReleaseState {
+    tracking: Tracking,
+    environments: EnvironmentCache,
 }
 
 impl AppState {
@@ -56,9 +62,8 @@ impl AppState {
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             waiters: Arc::new(Semaphore::new(MAX_WAITERS)),
             owner_watches: OwnerWatches::new(tasks.clone()),
-            tracking: Arc::default(),
+            releases: Arc::default(),
             ingest: Ingest::default(),
-            environments: EnvironmentCache::default(),
             closing: CancellationToken::new(),
             tasks,
         }
@@ -88,7 +93,10 @@ impl AppState {
     /// Adds the settings of tracking, and the board of its polls.
     #[must_use]
     pub fn with_tracking(mut self, tracking: Tracking) -> Self {
-        self.tracking = Arc::new(tracking);
+        self.releases = Arc::new(ReleaseState {
+            tracking,
+            environments: EnvironmentCache::default(),
+        });
         self
     }
 
@@ -146,11 +154,11 @@ impl AppState {
     }
 
     pub(crate) fn tracking(&self) -> &TrackingSettings {
-        &self.tracking.settings
+        &self.releases.tracking.settings
     }
 
     pub(crate) fn polls(&self) -> &PollBoard {
-        &self.tracking.board
+        &self.releases.tracking.board
     }
 
     pub(crate) fn ingest(&self) -> &Ingest {
@@ -159,7 +167,7 @@ impl AppState {
 
     /// Returns the environments of the cluster, for those who ask again and again.
     pub(crate) fn environments(&self) -> &EnvironmentCache {
-        &self.environments
+        &self.releases.environments
     }
 
     pub(crate) fn usage(&self) -> &Usage {

@@ -70,14 +70,21 @@ async fn document_lists_every_route_with_its_scope_parameters_and_answers() {
     GET /deliverables (read) ["namespace", "limit", "continue"] -> 200 400 401 410 503
     GET /deliverables/{namespace}/{name} (read) ["namespace", "name"] -> 200 400 401 404 503
     GET /deliverables/{namespace}/{name}/wait (read) ["namespace", "name", "for", "applied", "removed", "generation", "uid", "seen", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 429 503
+    GET /environments (read) [] -> 200 401 403 503
+    POST /environments/{env}/hold (write) ["env"] -> 200 400 401 403 404 409 413 415 422 503
+    POST /environments/{env}/promote (write) ["env"] -> 200 400 401 403 404 409 413 415 422 503
+    POST /environments/{env}/resume (write) ["env"] -> 200 400 401 403 404 409 413 415 422 503
+    POST /environments/{env}/rollback (write) ["env"] -> 201 400 401 403 404 409 413 415 422 503
     GET /healthz (open) [] -> 200
     POST /ingest/{name} (open) ["name", "key"] -> 202 400 401 404 413 503
     GET /metrics (open) [] -> 200
     GET /objects/{namespace}/{kind}/{name}/lineage (read) ["namespace", "kind", "name"] -> 200 400 401 403 404 503
     GET /openapi.json (open) [] -> 200
     GET /readyz (open) [] -> 200 503
-    GET /releases (read) ["tracker", "commit", "limit", "continue"] -> 200 400 401 503
+    GET /releases (read) ["tracker", "commit", "environment", "limit", "continue"] -> 200 400 401 503
+    GET /releases/board (read) ["tracker", "environment", "limit", "continue"] -> 200 400 401 403 404 503
     GET /releases/{id} (read) ["id"] -> 200 400 401 404 503
+    GET /releases/{id}/objects (read) ["id", "environment"] -> 200 400 401 403 404 409 410 503
     GET /stream (read) ["after", "Last-Event-ID"] -> 200 400 401 410 429 503
     GET /tokens (admin) [] -> 200 401 403 503
     POST /tokens (admin) [] -> 201 400 401 403 409 413 415 503
@@ -88,6 +95,9 @@ async fn document_lists_every_route_with_its_scope_parameters_and_answers() {
     GET /trackers/{id} (read) ["id"] -> 200 400 401 404 503
     PUT /trackers/{id} (write) ["id", "If-Match"] -> 200 400 401 403 404 412 413 415 422 503
     POST /trackers/{id}/poll (write) ["id"] -> 202 400 401 403 404 503
+    POST /trackers/{id}/release (write) ["id"] -> 201 400 401 403 404 409 413 415 422 503
+    GET /trackers/{id}/wait (read) ["id", "release", "commit", "environment", "timeout"] -> 200 400 401 403 404 429 503
+    GET /trackers/{id}/why (read) ["id", "release", "commit", "environment"] -> 200 400 401 403 404 503
     GET /workloads (read) ["namespace", "limit", "continue"] -> 200 400 401 410 503
     GET /workloads/{namespace}/{name} (read) ["namespace", "name"] -> 200 400 401 404 503
     GET /workloads/{namespace}/{name}/wait (read) ["namespace", "name", "for", "applied", "removed", "generation", "uid", "seen", "live", "acceptAssumed", "timeout", "Last-Event-ID"] -> 200 400 401 429 503

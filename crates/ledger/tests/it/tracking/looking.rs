@@ -109,7 +109,9 @@ async fn notes_about_deployments_are_read_by_tracker(home: &Home) -> anyhow::Res
     let tracker = TrackerRef::Uid(uid.clone());
     let by = By::new("engine", None);
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(2_000);
-    let noted = releases.act(tracker, &Flow::usual(), note, &by, now).await?;
+    let noted = releases
+        .act(tracker, &Flow::usual(), note, &by, now)
+        .await?;
     assert!(matches!(noted, ActOutcome::Done { .. }), "{noted:?}");
     let notes = releases.deployment_notes(&[uid.clone()]).await?;
     assert_eq!(notes[&uid][0].message, "NoPath: none");

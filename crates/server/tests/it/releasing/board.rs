@@ -1,5 +1,6 @@
 //! The board.
 
+use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::{Releasing, told};
@@ -103,7 +104,8 @@ async fn board_is_read_page_by_page() {
 
 #[tokio::test]
 async fn board_of_a_thousand_trackers_takes_as_many_statements_as_that_of_one() {
-    let releasing = Releasing::new().await;
+    let environments = ["dev", "ha", "preprod", "prod"].map(|it| (it, json!({"type": it})));
+    let releasing = Releasing::with(&environments).await;
     let ledger = &releasing.tracked.world.ledger;
     let statements = async |path: &str| {
         // The first request notes that the token is used.
@@ -117,15 +119,17 @@ async fn board_of_a_thousand_trackers_takes_as_many_statements_as_that_of_one() 
     let path = "/releases/board?limit=1000";
     releasing.release("one", "sha256:1").await;
     assert_eq!(statements(path).await, of_token + 3);
-    for number in 0..50 {
+    let others = futures::stream::iter(0..999);
+    // Many at once share a transaction.
+    let made = others.for_each_concurrent(100, async |number| {
         let name = format!("shop.web{number}");
         releasing.tracked.make(json!({"id": name})).await;
-        releasing
-            .release_of(&name, &Seen::new("one", "sha256:1"))
-            .await;
-    }
+        let seen = Seen::new("one", "sha256:1");
+        releasing.release_of(&name, &seen).await;
+    });
+    made.await;
     assert_eq!(statements(path).await, of_token + 3);
     let board = releasing.get(path).await.body;
-    assert_eq!(names(&board).len(), 51);
-    assert_eq!(board["items"][50]["environments"][0]["state"], "queued");
+    assert_eq!(names(&board).len(), 1000);
+    assert_eq!(board["items"][999]["environments"][0]["state"], "queued");
 }

@@ -148,3 +148,13 @@ async fn h19_key_is_given_once() {
     assert_eq!(told(&answer), (400, "bad-request"));
     assert!(is_empty(&tracked).await);
 }
+
+#[tokio::test]
+async fn name_whose_objects_would_be_those_of_another_is_taken() {
+    let tracked = Tracked::new().await;
+    tracked.make(json!({"id": "a.b_1"})).await;
+    let answer = tracked.post(&with(json!({"id": "a.b-1"}))).await;
+    assert_eq!((answer.status.as_u16(), answer.code()), (409, "conflict"));
+    assert!(answer.message().contains("`a.b_1`"), "{answer:?}");
+    assert!(answer.message().contains("`a-b-1`"), "{answer:?}");
+}
