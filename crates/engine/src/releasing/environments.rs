@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    fn mk_environment(name: &str, version: &str, spec: serde_json::Value) -> DynamicObject {
+    fn mk_environment(name: &str, version: &str, spec: &serde_json::Value) -> DynamicObject {
         let object = json!({
             "apiVersion": "pathline.dev/v1alpha1",
             "kind": "Environment",
@@ -265,8 +265,8 @@ mod tests {
             })
         };
         let failed = || Err(watcher::Error::NoResourceVersion);
-        let dev = || mk_environment("dev", "1", json!({"type": "dev"}));
-        let prod = || mk_environment("prod", "2", json!({"type": "prod"}));
+        let dev = || mk_environment("dev", "1", &json!({"type": "dev"}));
+        let prod = || mk_environment("prod", "2", &json!({"type": "prod"}));
         assert_eq!(after(vec![failed()]), None);
         assert_eq!(
             after(vec![Ok(Event::Init), Ok(Event::InitApply(dev()))]),
