@@ -6,6 +6,7 @@ mod git_commit;
 mod git_repository;
 mod process;
 mod task;
+mod volume;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
@@ -18,6 +19,10 @@ pub use git_repository::{
 };
 pub use process::{HttpGet, Process, ProcessSpec, ProcessStatus, Readiness, Running};
 pub use task::{Output, Task, TaskSpec, TaskStatus};
+pub use volume::{
+    ConfigMapVolume, KeyReference, KeyToPath, ProjectedVolume, SecretVolume, VariableSource,
+    Volume, VolumeMount, VolumeProjection,
+};
 
 /// Returns the definitions of all kinds of the workers.
 pub fn crds() -> Vec<CustomResourceDefinition> {

@@ -19,12 +19,13 @@ use pathline_release::request::{NewTracker, Replacement};
 
 pub use self::change::{TrackerChange, WhatHappened};
 pub use self::outcome::{
-    ApplyOutcome, CreateOutcome, DeleteOutcome, ReplaceOutcome, RequestOutcome,
+    ApplyOutcome, CreateOutcome, DeleteOutcome, ReplaceOutcome, RequestOutcome, SealedSecrets,
 };
 pub use self::stored::{CycleResult, Edition, KnownSource, NewConfiguration, StoredTracker};
 
 use self::write::{
-    ApplyCycle, CreateTracker, CreateTrackers, DeleteTracker, ReplaceTracker, RequestRelease,
+    ApplyCycle, CreateTracker, CreateTrackers, DeleteTracker, ForgetSecrets, ReplaceTracker,
+    RequestRelease, RestoreSecrets,
 };
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -139,6 +140,39 @@ impl Trackers<'_> {
             at,
         };
         self.ledger.write(request).await
+    }
+
+    /// Returns what is sealed, and is lost with its key.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn sealed_secrets(self) -> Result<SealedSecrets, Error> {
+        let mut session = self.ledger.database().reader().await?;
+        write::sealed_secrets(&mut session).await
+    }
+
+    /// Forgets all secrets, which nobody can open without their key, and that there was a key. Everything else stays: trackers
+    /// have lost their tokens until somebody gives them again, and application files are read again for the secrets in them.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written to.
+    pub async fn forget_secrets(self, at: Timestamp) -> Result<SealedSecrets, Error> {
+        let forgotten = self.ledger.write(ForgetSecrets { at }).await?;
+        self.ledger.database().empty_log().await;
+        Ok(forgotten)
+    }
+
+    /// Stores the secrets of a configuration once more, if they were forgotten.
+    ///
+    /// # Errors
+    /// [`Error::NoSealKey`] if there are some, and the ledger has no key.
+    pub async fn restore_secrets(
+        self,
+        uid: &str,
+        configuration: NewConfiguration,
+    ) -> Result<(), Error> {
+        let restore = RestoreSecrets::new(self.ledger, uid, configuration);
+        self.ledger.write(restore).await
     }
 
     /// Applies what a cycle observed, all of it or nothing: the state, the configuration, the release that was formed

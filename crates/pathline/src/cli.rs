@@ -42,9 +42,10 @@ pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArg
 pub(crate) use self::read::read;
 pub(crate) use self::release::{
     BoardArgs, HoldArgs, ListReleasesArgs, NowArgs, PromoteArgs, ReleaseArgs, ReleaseCommand,
-    ReleaseCommitArgs, ResumeArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs, WhyArgs,
+    ReleaseCommitArgs, ReleasePathArgs, ResumeArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs,
+    WhyArgs,
 };
-pub(crate) use self::seal::{RotateArgs, SealArgs, SealCommand, SealKeyArgs};
+pub(crate) use self::seal::{ResetArgs, RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::subject::{ArtifactName, ObjectName, OwnerName, Subject};
 pub(crate) use self::template::{TemplateArgs, TemplateCommand, TemplateTestArgs};
@@ -105,6 +106,7 @@ const SITE_EXAMPLES: &str = "\
 Examples:
   pathline site --manifest site.yaml
   pathline site --manifest site.yaml --listen 127.0.0.1:8080
+  pathline site --text 'hello' --listen 127.0.0.1:7801
 
 The manifest names the archive to serve, the commit it was built from, and its content:
   image: file:///var/lib/pathline/artifacts/site.tar.gz:8f1c2e7d@sha256:DIGEST";
@@ -198,7 +200,8 @@ pub(crate) enum Command {
     /// Serve a built site, as the sample application does
     ///
     /// Reads the archive that the manifest names into memory and serves it. Every answer carries the commit in the
-    /// header `x-pathline-commit`; `/healthz` answers as soon as the site is served.
+    /// header `x-pathline-commit`; `/healthz` answers as soon as the site is served. With `--text` it serves that text, as
+    /// the program of a release on a laptop does unless the application names one.
     #[command(after_help = SITE_EXAMPLES)]
     Site(SiteArgs),
 
@@ -308,7 +311,7 @@ pub(crate) struct UpArgs {
     #[command(flatten)]
     pub(crate) ledger: LedgerArgs,
 
-    /// The treatment of blueprints and templates that break a rule [default: enforce]
+    /// The treatment of blueprints, templates and Environments that break a rule [default: enforce]
     #[arg(
         long,
         env = "PATHLINE_ADMISSION",
@@ -321,7 +324,7 @@ pub(crate) struct UpArgs {
     #[command(flatten)]
     pub(crate) seal_key: SealKeyArgs,
 
-    /// Begin with the trackers in this directory, while the ledger has never had one
+    /// Begin with the trackers and Environments in this directory, while there has never been one
     #[arg(long, env = "PATHLINE_TRACKERS", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) trackers: Option<PathBuf>,
 
@@ -367,8 +370,12 @@ pub(crate) struct DemoArgs {
 #[derive(Args, Debug)]
 pub(crate) struct SiteArgs {
     /// The file that says what to serve
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) manifest: PathBuf,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "text")]
+    pub(crate) manifest: Option<PathBuf>,
+
+    /// Serve this text instead
+    #[arg(long, value_name = "TEXT", conflicts_with = "manifest")]
+    pub(crate) text: Option<String>,
 
     /// Address to serve on; port 0 means any free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]

@@ -4,6 +4,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod controller;
+mod environments;
 mod identity;
 pub(crate) mod instance;
 pub(crate) mod ledger_home;

@@ -10,6 +10,7 @@ mod image;
 mod known;
 mod merge;
 mod normalize;
+mod places;
 mod reader;
 mod schema;
 mod secrets;
@@ -25,6 +26,7 @@ pub use self::image::ImageName;
 use self::image::Naming;
 pub use self::known::{Warning, warnings};
 pub(crate) use self::merge::effective;
+use self::places::Places;
 use self::reader::Cursor;
 pub use self::schema::schema;
 pub use self::secrets::{InvalidSecrets, Secrets};
@@ -42,6 +44,11 @@ const MAX_VALUES: usize = 100_000;
 /// The signs that versions begin with, and that mean something in YAML.
 const OF_YAML: [char; 4] = ['>', '*', '!', '|'];
 
+/// The keys of a document: the settings of the group and of the application, and the places of keys that mean nothing.
+const GROUP_KEY: &str = "group";
+const OWN_KEY: &str = "application";
+const PLACES_KEY: &str = "places";
+
 /// One application, as its file has it.
 #[derive(Clone, PartialEq)]
 pub struct Application {
@@ -54,6 +61,8 @@ pub struct Application {
     group: Value,
     /// Those of the application, normalized.
     own: Value,
+    /// The places of keys that mean nothing.
+    places: Places,
 }
 
 /// Says why a file is none, and where.
@@ -147,6 +156,16 @@ impl Application {
             settings: &merge::merged(&[&group_values, &own_values]),
         };
         let image = naming.image().map_err(|problem| own.invalid(problem))?;
+        let mut places = Places::new();
+        for (key, settings, values) in [
+            (GROUP_KEY, group, &group_values),
+            (OWN_KEY, Some(own), &own_values),
+        ] {
+            if let Some(settings) = settings {
+                let unknown = known::unknown_keys(name, key, Some(values));
+                places.extend(places::find(settings, dialect, &unknown));
+            }
+        }
         Ok(Self {
             name: name.clone(),
             label,
@@ -155,6 +174,7 @@ impl Application {
             config_hash: hash::of(&[group, Some(own)]),
             group: group_values,
             own: own_values,
+            places,
         })
     }
 
@@ -198,7 +218,8 @@ impl Application {
 
     /// Returns what is told about keys that mean nothing: they are kept, and may be misspelt.
     pub fn warnings(&self) -> Vec<Warning> {
-        let document = json!({"group": self.group, "application": self.own});
+        let mut document = json!({GROUP_KEY: self.group, OWN_KEY: self.own});
+        places::note(&mut document, &self.places);
         known::warnings(&self.name, &document)
     }
 
@@ -211,12 +232,22 @@ impl Application {
     }
 
     /// Returns all that the file says about the application and its group, normalized, without the values that are
-    /// secret, and these: together they are the whole ([`Secrets::merged_into`]).
+    /// secret, and these: together they are the whole ([`Secrets::merged_into`]). The places of keys that mean nothing are
+    /// noted beside ([`settings`]).
     pub fn split(&self) -> (Value, Secrets) {
-        let mut document = json!({"group": self.group, "application": self.own});
+        let mut document = json!({GROUP_KEY: self.group, OWN_KEY: self.own});
         let secrets = Secrets::take_from(&mut document);
+        places::note(&mut document, &self.places);
         (document, secrets)
     }
+}
+
+/// Returns a document with the settings alone, which are what a configuration is.
+pub fn settings(mut document: Value) -> Value {
+    if let Value::Object(fields) = &mut document {
+        fields.remove(PLACES_KEY);
+    }
+    document
 }
 
 impl fmt::Debug for Application {

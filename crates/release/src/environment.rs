@@ -5,6 +5,7 @@
 
 mod all;
 mod duration;
+mod file;
 mod owner;
 mod section;
 mod spec;
@@ -15,6 +16,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub use self::all::{EnvironmentObject, Environments, Refused};
+pub use self::file::{FileEnvironments, NewEnvironment, check_together, read_file, usual};
 pub use self::spec::read;
 use crate::queue;
 

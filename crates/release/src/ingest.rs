@@ -3,6 +3,9 @@
 //! A message is a hint that something may have changed, never the change itself: it brings polls forward, and what they
 //! find is what counts. So a message that says too much costs a request, and one that is lost costs an interval.
 
+mod forges;
+mod registries;
+
 use serde_json::Value;
 
 use crate::request::{Reference, Repository, SourceLocation};
@@ -18,11 +21,45 @@ const MAX_HINTS: usize = 1000;
 pub enum Sender {
     /// GitHub: `push`, `package` and `registry_package`.
     GitHub,
+    /// GitLab: `push` and `tag_push`.
+    GitLab,
+    /// Gitea and Forgejo: `push` and `package`.
+    Gitea,
     /// Distribution, the registry: its notifications.
     Distribution,
+    /// Docker Hub, which tells pushes alone.
+    DockerHub,
+    /// Harbor: artifacts that are pushed or deleted, in its own format or as CloudEvents.
+    Harbor,
+    /// Quay: pushes to a repository.
+    Quay,
     /// Anybody: `{"repo": "https://…", "ref": "refs/heads/main", "image": "registry.example/shop/web"}`.
     Generic,
 }
+
+/// The headers by which a sender says what it has to say beside a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderHeaders {
+    /// Its word for what happened.
+    pub event: &'static str,
+    /// Its names for the message, the best one first.
+    pub delivery: &'static [&'static str],
+    /// The signature of the message, in hexadecimal digits.
+    pub signature: &'static str,
+    /// The word before the digits.
+    pub signature_prefix: &'static str,
+    /// The secret itself.
+    pub token: &'static str,
+}
+
+/// The headers of GitHub, which others took over from it.
+const GITHUB_HEADERS: SenderHeaders = SenderHeaders {
+    event: "x-github-event",
+    delivery: &["x-github-delivery"],
+    signature: "x-hub-signature-256",
+    signature_prefix: "sha256=",
+    token: "authorization",
+};
 
 /// Something that may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +85,52 @@ impl Sender {
     /// known has none.
     pub fn hints(self, event: &str, message: &Value) -> Vec<Hint> {
         let mut hints = match self {
-            Self::GitHub => github(event, message),
-            Self::Distribution => distribution(message),
+            Self::GitHub => forges::github(event, message),
+            Self::GitLab => forges::gitlab(message),
+            Self::Gitea => forges::gitea(event, message),
+            Self::Distribution => registries::distribution(message),
+            Self::DockerHub => registries::docker_hub(message),
+            Self::Harbor => registries::harbor(message),
+            Self::Quay => registries::quay(message),
             Self::Generic => generic(message),
         };
         hints.truncate(MAX_HINTS);
         hints
+    }
+
+    /// Returns the headers that it sends.
+    pub fn headers(self) -> SenderHeaders {
+        match self {
+            Self::GitLab => SenderHeaders {
+                event: "x-gitlab-event",
+                // The first is the same when a message is sent again; older versions have the other one alone.
+                delivery: &["idempotency-key", "x-gitlab-event-uuid"],
+                token: "x-gitlab-token",
+                ..GITHUB_HEADERS
+            },
+            Self::Gitea => SenderHeaders {
+                event: "x-gitea-event",
+                delivery: &["x-gitea-delivery"],
+                signature: "x-gitea-signature",
+                signature_prefix: "",
+                ..GITHUB_HEADERS
+            },
+            Self::GitHub
+            | Self::Distribution
+            | Self::DockerHub
+            | Self::Harbor
+            | Self::Quay
+            | Self::Generic => GITHUB_HEADERS,
+        }
+    }
+
+    /// Returns the name that a message has for itself, where the sender writes it there.
+    pub fn delivery(self, message: &Value) -> Option<&str> {
+        let is_cloud_event = || message.get("specversion").is_some();
+        match self {
+            Self::Harbor if is_cloud_event() => text(message, "/id"),
+            _ => None,
+        }
     }
 }
 
@@ -101,72 +178,33 @@ fn location_of(repository: &Repository) -> String {
     format!("{}/{path}", repository.host).to_ascii_lowercase()
 }
 
-fn github(event: &str, message: &Value) -> Vec<Hint> {
-    match event {
-        "push" => {
-            let url = text(message, "/repository/html_url")
-                .or_else(|| text(message, "/repository/clone_url"));
-            let location = url.and_then(location_in);
-            let hint = location.map(|location| Hint::Repository {
-                location,
-                reference: text(message, "/ref").map(str::to_owned),
-            });
-            hint.into_iter().collect()
-        }
-        "package" | "registry_package" => {
-            let at = |field: &str| text(message, &format!("/{event}/{field}"));
-            let is_container =
-                at("package_type").is_some_and(|it| it.eq_ignore_ascii_case("container"));
-            match (at("namespace"), at("name")) {
-                (Some(owner), Some(name)) if is_container => vec![Hint::Image {
-                    registry: Some("ghcr.io".to_owned()),
-                    repository: format!("{owner}/{name}").to_ascii_lowercase(),
-                }],
-                _ => Vec::new(),
-            }
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn distribution(message: &Value) -> Vec<Hint> {
-    let events = message.get("events").and_then(Value::as_array);
-    let events = events.into_iter().flatten().take(MAX_HINTS);
-    let hint = |event: &Value| {
-        // Pulls are told too.
-        let is_change = matches!(text(event, "/action"), Some("push" | "delete"));
-        let repository = text(event, "/target/repository").filter(|_| is_change)?;
-        // Behind a proxy the registry does not know by which name it is asked for.
-        Some(Hint::Image {
-            registry: None,
-            repository: repository.to_owned(),
-        })
-    };
-    let mut hints: Vec<Hint> = events.filter_map(hint).collect();
-    // A push of an image is told once for every layer of it.
-    hints.dedup();
-    hints
-}
-
 fn generic(message: &Value) -> Vec<Hint> {
-    let repository = text(message, "/repo").and_then(location_in);
-    let repository = repository.map(|location| Hint::Repository {
-        location,
-        reference: text(message, "/ref").map(str::to_owned),
-    });
-    let image = text(message, "/image").and_then(|image| {
-        let image = image.split('@').next()?;
-        let (registry, rest) = image.split_once('/')?;
-        // A colon before the last slash is the port of the registry.
-        let repository = rest
-            .rsplit_once(':')
-            .map_or(rest, |(repository, _)| repository);
-        Some(Hint::Image {
-            registry: Some(registry.to_ascii_lowercase()),
-            repository: repository.to_owned(),
-        })
-    });
+    let repository = pushed(message, &["/repo"]);
+    let image = text(message, "/image").and_then(image_in);
     repository.into_iter().chain(image).collect()
+}
+
+/// Reads a push: the first URL of the repository that is there, and the reference.
+fn pushed(message: &Value, urls: &[&str]) -> Option<Hint> {
+    let url = urls.iter().find_map(|url| text(message, url))?;
+    Some(Hint::Repository {
+        location: location_in(url)?,
+        reference: text(message, "/ref").map(str::to_owned),
+    })
+}
+
+/// Reads the name of an image, with its registry; a tag or a digest behind it does not count.
+fn image_in(name: &str) -> Option<Hint> {
+    let name = name.split('@').next()?;
+    let (registry, rest) = name.split_once('/')?;
+    // A colon before the last slash is the port of the registry.
+    let repository = rest
+        .rsplit_once(':')
+        .map_or(rest, |(repository, _)| repository);
+    Some(Hint::Image {
+        registry: Some(registry.to_ascii_lowercase()),
+        repository: repository.to_owned(),
+    })
 }
 
 /// Returns the host and the path of a URL, in lower case; without a scheme it is on GitHub.

@@ -10,6 +10,7 @@ mod names;
 mod owner;
 mod secret_object;
 mod variables;
+mod volumes;
 
 use serde_json::Value;
 

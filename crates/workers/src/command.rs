@@ -10,7 +10,7 @@ use super::Options;
 use super::child::StartError;
 use super::source::WorkDir;
 
-/// The environment of a command: little, declared variables on top, and never our own.
+/// The environment of a command: little, declared variables with their values on top, and never our own.
 ///
 /// # Errors
 /// If a variable has a NUL, which no environment can hold: without it the command would run with
@@ -27,7 +27,7 @@ pub(crate) fn environment(
     set("HOME", work.home().into());
     set("TMPDIR", work.temporary().into());
     set("LANG", "C.UTF-8".into());
-    for Variable { name, value } in declared {
+    for Variable { name, value, .. } in declared {
         if name.contains('\0') || value.contains('\0') {
             let why = format!("the variable `{}` has a NUL", name.replace('\0', ""));
             return Err(StartError::Command(io::Error::other(why)));

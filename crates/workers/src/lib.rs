@@ -23,6 +23,7 @@ mod keeper;
 #[cfg(target_os = "linux")]
 mod listeners;
 mod log;
+mod mounts;
 mod orphans;
 mod pause;
 mod places;

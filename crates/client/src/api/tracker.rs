@@ -139,6 +139,12 @@ pub struct TrackerCondition {
 pub struct TrackerWarning {
     /// The path of the key in the file, such as `shop.web.environmnet`.
     pub path: String,
+    /// The line of the key, in the file of `source.commit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The column of the key, in characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
     /// A sentence for people.
     pub message: String,
 }

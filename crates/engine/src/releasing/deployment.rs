@@ -77,9 +77,9 @@ impl Deployment {
         reporter.note(None).await;
         loop {
             match judge.look(tools).await {
-                Ok(Judged::Live(notes)) => return reporter.end(Report::Ready, notes).await,
+                Ok(Judged::Live(note)) => return reporter.end(Report::Ready, note).await,
                 Ok(Judged::Never(message)) => {
-                    return reporter.end(Report::Failed(message), Vec::new()).await;
+                    return reporter.end(Report::Failed(message), None).await;
                 }
                 Ok(Judged::Unconfirmed) => {}
                 Ok(Judged::NotYet {
@@ -118,7 +118,7 @@ impl Deployment {
                     }
                 }
                 Err(NotWritten::Refused(message)) => {
-                    reporter.end(Report::Failed(message), Vec::new()).await;
+                    reporter.end(Report::Failed(message), None).await;
                     return None;
                 }
                 Err(NotWritten::Passing(message)) => reporter.note(Some(message)).await,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::runtime::{WatchStreamExt, watcher};
@@ -25,6 +25,9 @@ const FIRST_DELAY: Duration = Duration::from_millis(200);
 
 /// The longest message of a condition that the API accepts, in characters.
 const MAX_MESSAGE: usize = 32_768;
+
+/// The kind, for logs.
+const KIND: &str = "Environment";
 
 /// The type of the condition.
 const READY: &str = "Ready";
@@ -68,7 +71,8 @@ impl EnvironmentWatch {
         vec![
             Part::new("environments", async move {
                 let (Self(watched), env) = watching;
-                tokio::join!(watched.follow(&env), watched.publish_first(&env));
+                let first = env.stop.run_until_cancelled(watched.publish_first());
+                tokio::join!(watched.follow(events(&env)), first);
             }),
             Part::new("environment status", async move {
                 let (this, env) = reporting;
@@ -81,56 +85,40 @@ impl EnvironmentWatch {
     /// Keeps the status of all Environments true.
     async fn report(&self, env: &Env) {
         let mut current = self.subscribe();
-        while let Ok(known) = current.wait_for(Option::is_some).await.map(|it| it.clone()) {
+        if current.wait_for(Option::is_some).await.is_err() {
+            return;
+        }
+        loop {
             current.mark_unchanged();
-            let Some(environments) = known else {
-                continue;
-            };
-            let write = || self.0.report_all(env, &environments);
-            // What changes in the meantime is more than worth another attempt.
-            tokio::select! {
-                // Each Environment has said by then why its status was not written.
-                () = retry::until_ok(FIRST_DELAY, write, |Unwritten| {}) => {
-                    if current.changed().await.is_err() {
-                        return;
-                    }
-                }
-                changed = current.changed() => {
-                    if changed.is_err() {
-                        return;
-                    }
-                }
+            let write = || self.0.report_all(env);
+            // Each Environment has said by then why its status was not written.
+            retry::until_ok(FIRST_DELAY, write, |Unwritten| {}).await;
+            if current.changed().await.is_err() {
+                return;
             }
-            current.mark_changed();
         }
     }
 }
 
 impl Watched {
-    /// Keeps the store current until the engine stops.
-    async fn follow(&self, env: &Env) {
-        let resource = ApiResource::erase::<Environment>(&());
-        let api: Api<DynamicObject> = Api::all_with(env.client.clone(), &resource);
-        let events = watcher(api, watcher::Config::default()).default_backoff();
-        let events = events.modify(|object| object.managed_fields_mut().clear());
-        let events = events.take_until(env.stop.clone().cancelled_owned());
+    /// Keeps the store as the events of a watch say, until they end.
+    async fn follow(
+        &self,
+        events: impl Stream<Item = watcher::Result<watcher::Event<DynamicObject>>>,
+    ) {
         let read = |object: DynamicObject| StoredEnvironment::of(&object);
         let touched = |_: &_, _: Option<&_>, _: Option<&_>| {
             if self.store.is_filled() {
                 self.publish();
             }
         };
-        self.store
-            .follow(&resource.kind, events, read, touched)
-            .await;
+        self.store.follow(KIND, events, read, touched).await;
     }
 
     /// Publishes the first listing, which may be empty.
-    async fn publish_first(&self, env: &Env) {
-        let filled = self.store.filled();
-        if env.stop.run_until_cancelled(filled).await.is_some() {
-            self.publish();
-        }
+    async fn publish_first(&self) {
+        self.store.filled().await;
+        self.publish();
     }
 
     fn publish(&self) {
@@ -141,10 +129,11 @@ impl Watched {
     }
 
     /// Writes every status that differs.
-    async fn report_all(&self, env: &Env, environments: &Environments) -> Result<(), Unwritten> {
+    async fn report_all(&self, env: &Env) -> Result<(), Unwritten> {
+        let environments = self.current.borrow().clone().unwrap_or_default();
         let mut result = Ok(());
         for stored in self.store.all() {
-            let Err(error) = report_one(env, environments, &stored).await else {
+            let Err(error) = report_one(env, &environments, &stored).await else {
                 continue;
             };
             if !error.is_absence() {
@@ -175,6 +164,16 @@ impl StoredEnvironment {
             status: status.unwrap_or_default(),
         }
     }
+}
+
+/// Watches Environments until the engine stops.
+fn events(env: &Env) -> impl Stream<Item = watcher::Result<watcher::Event<DynamicObject>>> + use<> {
+    let resource = ApiResource::erase::<Environment>(&());
+    let api: Api<DynamicObject> = Api::all_with(env.client.clone(), &resource);
+    let events = watcher(api, watcher::Config::default()).default_backoff();
+    events
+        .modify(|object| object.managed_fields_mut().clear())
+        .take_until(env.stop.clone().cancelled_owned())
 }
 
 async fn report_one(
@@ -222,4 +221,73 @@ async fn report_one(
     call(api.patch_status(name, &params, &patch))
         .await
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use futures::stream;
+    use tokio::sync::mpsc;
+    use watcher::Event;
+
+    use super::*;
+
+    fn mk_environment(name: &str, version: &str, spec: serde_json::Value) -> DynamicObject {
+        let object = json!({
+            "apiVersion": "pathline.dev/v1alpha1",
+            "kind": "Environment",
+            "metadata": {"name": name, "resourceVersion": version, "uid": name},
+            "spec": spec,
+        });
+        serde_json::from_value(object).expect("an object")
+    }
+
+    #[tokio::test]
+    async fn environments_are_known_once_a_listing_is_whole_and_no_failure_takes_them_back() {
+        let watched = Watched::default();
+        let (send, receive) = mpsc::unbounded_channel();
+        let events = stream::unfold(receive, async |mut it| Some((it.recv().await?, it)));
+        let mut running =
+            Box::pin(async { tokio::join!(watched.follow(events), watched.publish_first()) });
+        let mut after = |events: Vec<watcher::Result<Event<DynamicObject>>>| {
+            for event in events {
+                send.send(event).expect("it is received");
+            }
+            // All that can happen by now has happened.
+            for _ in 0..100 {
+                assert!((&mut running).now_or_never().is_none());
+            }
+            let current = watched.current.borrow().clone();
+            current.map(|it| {
+                it.iter()
+                    .map(|it| it.environment.name.clone())
+                    .collect::<Vec<_>>()
+            })
+        };
+        let failed = || Err(watcher::Error::NoResourceVersion);
+        let dev = || mk_environment("dev", "1", json!({"type": "dev"}));
+        let prod = || mk_environment("prod", "2", json!({"type": "prod"}));
+        assert_eq!(after(vec![failed()]), None);
+        assert_eq!(
+            after(vec![Ok(Event::Init), Ok(Event::InitApply(dev()))]),
+            None
+        );
+        assert_eq!(after(vec![failed(), Ok(Event::Init)]), None);
+        let listed = vec![Ok(Event::InitApply(dev())), Ok(Event::InitDone)];
+        assert_eq!(after(listed), Some(vec!["dev".to_owned()]));
+        let both = Some(vec!["dev".to_owned(), "prod".to_owned()]);
+        assert_eq!(after(vec![Ok(Event::Apply(prod()))]), both);
+        assert_eq!(after(vec![failed(), Ok(Event::Init), failed()]), both);
+        let listed = vec![Ok(Event::Init), Ok(Event::InitDone)];
+        assert_eq!(after(listed), Some(Vec::new()), "an empty cluster has none");
+    }
+
+    #[tokio::test]
+    async fn listing_without_environments_is_known_too() {
+        let watched = Watched::default();
+        let events = stream::iter([Ok(Event::Init), Ok(Event::InitDone)]);
+        tokio::join!(watched.follow(events), watched.publish_first());
+        let current = watched.current.borrow().clone();
+        assert_eq!(current, Some(Arc::default()));
+    }
 }

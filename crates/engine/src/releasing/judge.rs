@@ -19,6 +19,8 @@ use crate::runtime::calls::call;
 
 /// The pause before an answer that was held back is asked for again: what differs is about to be reconciled.
 const CONFIRM_INTERVAL: Duration = Duration::from_millis(500);
+/// The params of an owner that have what the application file says.
+const CONTENT_PARAMS: [&str; 3] = ["param:config", "param:configMaps", "param:image"];
 /// The longest text about what is missing, in characters.
 const MAX_MISSING: usize = 500;
 /// The pause after which an owner without a path is looked at again.
@@ -40,8 +42,8 @@ pub(super) struct Judge {
 /// The answer to whether an owner runs with what was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// It does, and these are to be known about it.
-    Live(Vec<String>),
+    /// It does, and this is to be known about it.
+    Live(Option<String>),
     /// It does not yet.
     NotYet {
         /// Whether a blueprint has chosen a path for it.
@@ -111,7 +113,7 @@ impl Judge {
             self.pause = Some(PATH_INTERVAL);
         }
         Ok(match verdict {
-            Verdict::Holds(_) => Judged::Live(self.waiter.notes(&lineage)),
+            Verdict::Holds(_) => Judged::Live(unread(&lineage)),
             Verdict::Waiting(progress) => Judged::NotYet {
                 has_path,
                 missing: missing(&progress),
@@ -179,6 +181,17 @@ impl Judge {
         let kind = self.kind.name();
         format!("{kind} `{name}` in namespace `{namespace}` was deleted")
     }
+}
+
+/// Says which inputs of a release nothing on the path reads. That its number and its labels are not read means nothing.
+fn unread(lineage: &OwnerLineage) -> Option<String> {
+    let inputs = lineage.inputs().into_iter().filter(|it| it.unused);
+    let is_content = |name: &str| name.starts_with("field:spec.") || CONTENT_PARAMS.contains(&name);
+    let unread: Vec<_> = inputs
+        .map(|it| it.name)
+        .filter(|it| is_content(it))
+        .collect();
+    (!unread.is_empty()).then(|| format!("nothing on the path reads {}", unread.join(", ")))
 }
 
 fn not_yet(has_path: bool) -> Judged {

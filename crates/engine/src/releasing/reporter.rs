@@ -88,7 +88,7 @@ impl Reporter {
     }
 
     /// Tells that a deployment has ended, and what is to be known about what is live.
-    pub(super) async fn end(&mut self, report: Report, notes: Vec<String>) {
+    pub(super) async fn end(&mut self, report: Report, note: Option<String>) {
         let environment = self.environment();
         let is_ready = report == Report::Ready;
         self.log(&report);
@@ -104,8 +104,8 @@ impl Reporter {
                 .await;
                 // After the report, which takes back what was noted while it was under way.
                 self.noted = None;
-                if is_ready && !notes.is_empty() {
-                    self.note(Some(notes.join("; "))).await;
+                if is_ready && note.is_some() {
+                    self.note(note).await;
                 }
                 if is_ready {
                     tidy::tidy(&self.tools, &self.deployment, release).await;

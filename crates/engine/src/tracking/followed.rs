@@ -19,6 +19,9 @@ use super::settings::TrackingSettings;
 /// The changes that are read at once.
 const PAGE_SIZE: u32 = 256;
 
+/// The words for a tracker whose token was sealed with a key that is lost.
+const LOST_TOKEN: &str = "the key that its token was sealed with is lost; give the token again";
+
 /// The trackers that are followed.
 pub(super) struct Followed {
     settings: Arc<TrackingSettings>,
@@ -47,6 +50,8 @@ pub(super) struct FollowedTracker {
     pub(super) invalid: Option<String>,
     /// The reason why its secrets cannot be opened: then nobody is asked.
     pub(super) locked: Option<String>,
+    /// True if the file has to be read once more for its secrets, whose key was lost.
+    pub(super) has_lost_secrets: bool,
     /// The next try to read what the images of its releases say of themselves.
     pub(super) description: Retry,
 }
@@ -252,6 +257,7 @@ impl FollowedTracker {
             last_failure: None,
             invalid: None,
             locked: None,
+            has_lost_secrets: false,
             description: Retry::default(),
             stored,
         };
@@ -267,12 +273,16 @@ impl FollowedTracker {
 
     async fn open_secrets(&mut self, ledger: &Ledger) -> Result<(), Error> {
         let uid = &self.stored.uid;
+        if self.stored.has_lost_token {
+            self.locked = Some(LOST_TOKEN.to_owned());
+        }
         if self.stored.has_token {
             let token = ledger.trackers().token(uid).await?;
             self.token = token.map(|it| Secret::new(it.reveal()));
         }
         for hash in configurations(&self.stored) {
             let kept = ledger.releases().configuration(uid, &hash).await?;
+            self.has_lost_secrets |= kept.as_ref().is_some_and(|it| it.has_lost_secrets);
             let login = kept.and_then(|it| super::login::of_document(&it.whole()));
             self.logins.extend(login.map(|login| (hash, login)));
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use pathline_release::Image;
 use pathline_release::label::Kind;
-use pathline_release::poll::{FingerprintKey, HostKey, ImageKey, Requests};
+use pathline_release::poll::{Fingerprint, FingerprintKey, HostKey, ImageKey, Requests};
 use pathline_release::tracker::{ImageAnswer, ImageQuery, RegistryProblem, RegistryRead};
 use pathline_remote::Secret;
 use pathline_remote::http::HttpClient;
@@ -22,6 +22,9 @@ use super::metrics::{PollOutcome, TrackingMetrics};
 use super::outcome::{Trouble, counted_registry, of_registry};
 use super::shared::Shared;
 use crate::runtime::clock::Clock;
+
+/// The time for which the description of an image is kept, for those who release it after others.
+const DESCRIBED: SignedDuration = SignedDuration::from_hours(1);
 
 /// A registry's answer, or why there is none.
 type Answered<T> = Result<T, Trouble<RegistryProblem>>;
@@ -40,6 +43,7 @@ pub(super) struct Images {
     client: RegistryClient,
     gates: Arc<Gates>,
     shared: Shared<SharedKey, Selected>,
+    described: Shared<DescribedKey, Answered<Description>>,
     fingerprints: FingerprintKey,
     logins: Logins,
     metrics: TrackingMetrics,
@@ -51,6 +55,14 @@ struct SharedKey {
     image: ImageKey,
     /// The tag that is released: of two spellings of one version it is the one that stays.
     released: Option<String>,
+}
+
+/// A question for a description: whoever has other credentials asks for himself.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct DescribedKey {
+    repository: String,
+    digest: String,
+    credentials: Option<Fingerprint>,
 }
 
 /// A question, and what is known of its answer.
@@ -84,6 +96,7 @@ impl Images {
             client: RegistryClient::new(http, insecure),
             gates,
             shared: Shared::new(clock.clone()),
+            described: Shared::new(clock.clone()),
             fingerprints,
             metrics: tracking.metrics.clone(),
             logins: Logins::new(settings, clock.clone()),
@@ -157,11 +170,30 @@ impl Images {
             .find(|it| it.repository == image.repository);
         let own = query.and_then(|it| tracker.own_login(&it));
         let login = self.logins.find(&repository, own).await;
-        let key = self.host_key(&repository.registry, login.as_ref());
+        let key = DescribedKey {
+            repository: image.repository.clone(),
+            digest: image.digest.clone(),
+            credentials: self.fingerprint(login.as_ref()),
+        };
+        let read = Box::pin(self.read_description(&repository, &image.digest, login.as_ref()));
+        // A digest always says the same, so an answer of any age will do; a failure is for those who wait for it now.
+        let described = self.described.get(&key, Timestamp::MIN, read).await;
+        if described.is_err() {
+            self.described.forget(&key);
+        }
+        described
+    }
+
+    async fn read_description(
+        &self,
+        repository: &ImageRepository,
+        digest: &str,
+        login: Option<&RegistryLogin>,
+    ) -> Answered<Description> {
+        let key = self.host_key(&repository.registry, login);
         let visit = self.gates.pass(key).await;
         let client = self.client.paced(visit.clone());
-        let described = client.describe(&repository, &image.digest, login.as_ref());
-        match described.await {
+        match client.describe(repository, digest, login).await {
             Ok((description, _)) => Ok(description),
             Err(error) => Err(trouble(&visit, &error)),
         }
@@ -170,6 +202,7 @@ impl Images {
     /// Forgets answers that were asked for before a time.
     pub(super) fn forget_before(&self, time: Timestamp) {
         self.shared.forget_before(time);
+        self.described.forget_before(time - DESCRIBED);
     }
 
     async fn select(&self, asked: &Asked<'_>) -> Selected {
@@ -251,10 +284,7 @@ impl Images {
         }
     }
 
-    fn fingerprint(
-        &self,
-        login: Option<&RegistryLogin>,
-    ) -> Option<pathline_release::poll::Fingerprint> {
+    fn fingerprint(&self, login: Option<&RegistryLogin>) -> Option<Fingerprint> {
         let secret = match login? {
             RegistryLogin::Basic { username, password } => {
                 Secret::new(format!("{username}:{}", password.reveal()))

@@ -135,13 +135,24 @@ impl Looker {
         circumstances: Circumstances,
         place: Place,
     ) -> Vec<Looked> {
+        // Those that read the same file without a secret are followed all the same.
+        let (locked, open): (Vec<_>, Vec<_>) =
+            members.into_iter().partition(|it| it.locked.is_some());
+        let mut looked = refused(locked);
+        looked.extend(self.poll_open(open, circumstances, place).await);
+        looked
+    }
+
+    async fn poll_open(
+        &self,
+        members: Vec<FollowedTracker>,
+        circumstances: Circumstances,
+        place: Place,
+    ) -> Vec<Looked> {
         let Circumstances {
             interval,
             is_wanted,
         } = circumstances;
-        if let Some(locked) = members.iter().find_map(|it| it.locked.clone()) {
-            return refused(members, &locked);
-        }
         let begun = self.clock.now();
         self.images.forget_before(begun - interval);
         let Some(first) = members.first() else {
@@ -248,6 +259,23 @@ impl Looker {
         }
     }
 
+    /// Stores the secrets of a file that was read only for them, since their key was lost.
+    async fn restore_secrets(&self, after: &mut FollowedTracker, reading: &Reading) {
+        let Some(application) = reading.application.as_ref() else {
+            return;
+        };
+        if !after.has_lost_secrets {
+            return;
+        }
+        let configuration = NewConfiguration::from(application);
+        let (uid, name) = (&after.stored.uid, &after.stored.name);
+        let trackers = self.ledger.trackers();
+        match trackers.restore_secrets(uid, configuration).await {
+            Ok(()) => after.has_lost_secrets = false,
+            Err(error) => tracing::warn!("cannot keep the secrets of `{name}`: {error}"),
+        }
+    }
+
     fn source_host(&self, tracker: &FollowedTracker) -> String {
         let host = &tracker.stored.source.repository.host;
         self.tracking.settings.budgeted(host)
@@ -281,6 +309,7 @@ impl Looker {
         if !outcome.has_changed {
             // The commit may have moved; that is stored with the next change.
             after.know(&reading);
+            self.restore_secrets(&mut after, &reading).await;
             return Looked::new(uid, ending, Some(after));
         }
         let number = outcome.release.as_ref().map(|it| it.number);
@@ -304,6 +333,7 @@ impl Looker {
                     tracing::info!("formed release {number} of `{}`", member.stored.name);
                 }
                 after.know(&reading);
+                after.has_lost_secrets &= reading.application.is_none();
                 after.stored.state = state;
                 after.read = None;
                 after.stored.observed = Some(now);
@@ -428,14 +458,14 @@ fn oldest_answer(
         .map_or(recent, |observed| observed.max(recent))
 }
 
-/// Returns how a round ends in which nobody could be asked.
-fn refused(members: Vec<FollowedTracker>, why: &str) -> Vec<Looked> {
+/// Returns how a round ends for those whose secrets cannot be opened: nobody is asked.
+fn refused(members: Vec<FollowedTracker>) -> Vec<Looked> {
     let refused = Ending::Failed {
         failure: Failure::Refused,
         not_before: None,
     };
     let refuse = |mut member: FollowedTracker| {
-        member.last_failure = Some(why.to_owned());
+        member.last_failure.clone_from(&member.locked);
         Looked::new(member.stored.uid.clone(), refused, Some(member))
     };
     members.into_iter().map(refuse).collect()

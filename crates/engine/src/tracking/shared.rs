@@ -69,6 +69,11 @@ impl<K: Clone + Eq + Hash, V: Clone> Shared<K, V> {
         answer.get_or_init(|| ask).await.clone()
     }
 
+    /// Forgets an answer that will not do for anybody who asks from now on.
+    pub(super) fn forget(&self, key: &K) {
+        self.asked.lock().questions.remove(key);
+    }
+
     /// Forgets answers that were asked for before a time, now and then.
     pub(super) fn forget_before(&self, time: Timestamp) {
         let mut asked = self.asked.lock();

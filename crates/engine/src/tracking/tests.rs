@@ -2,6 +2,7 @@
 
 mod describing;
 mod requests;
+mod secrecy;
 mod waiting;
 
 use std::sync::Arc;

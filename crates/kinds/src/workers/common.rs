@@ -3,15 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::volume::VariableSource;
+
 /// A variable in the environment of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Variable {
     /// The name.
     #[schemars(regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]*$"))]
     pub name: String,
     /// The value.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub value: String,
+    /// Where the value is, instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_from: Option<VariableSource>,
 }
 
 /// Names a Secret in the same namespace.

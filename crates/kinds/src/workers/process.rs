@@ -10,7 +10,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Source, Span, Variable};
+use super::{Source, Span, Variable, Volume, VolumeMount};
 
 /// The command to keep running. A change of anything here stops it and starts it anew.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +57,12 @@ pub struct ProcessSpec {
     /// Variables for the command, beside PATH, HOME, TMPDIR, LANG and those that start with PATHLINE_.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<Variable>,
+    /// ConfigMaps and Secrets whose files can be mounted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<Volume>,
+    /// Where their files are when it starts. Another content of the same object starts nothing anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volume_mounts: Vec<VolumeMount>,
     /// The probe that tells whether it is ready; without, it is once it has been running for a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,

@@ -7,7 +7,7 @@ use super::stored::StoredConfiguration;
 use crate::database::{from_row, sql};
 use crate::error::Error;
 use crate::rows::{from_json, unreadable};
-use crate::sealing::SECRETS;
+use crate::sealing::{FORGOTTEN, SECRETS};
 
 from_row! {
     struct Row {
@@ -36,8 +36,10 @@ impl Releases<'_> {
             return Ok(None);
         };
         let location = self.ledger.database().location();
+        let has_lost_secrets = row.secrets.as_deref() == Some(FORGOTTEN);
         let secrets = match &row.secrets {
             None => Secrets::default(),
+            Some(_) if has_lost_secrets => Secrets::default(),
             Some(sealed) => {
                 let cell = SECRETS.of(tracker_uid, config_hash);
                 let opened = self.ledger.sealing().open(sealed, &cell)?;
@@ -48,6 +50,7 @@ impl Releases<'_> {
         Ok(Some(StoredConfiguration {
             document: from_json(location, "configuration", &row.document)?,
             secrets,
+            has_lost_secrets,
         }))
     }
 }

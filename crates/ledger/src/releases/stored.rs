@@ -37,6 +37,8 @@ pub struct StoredConfiguration {
     pub document: Value,
     /// The secrets.
     pub secrets: Secrets,
+    /// Whether there were secrets that nobody can open any more.
+    pub has_lost_secrets: bool,
 }
 
 /// The releases that are wanted; without any condition all of them.

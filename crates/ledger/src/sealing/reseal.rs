@@ -48,7 +48,7 @@ impl Write for Reseal {
         };
         let tokens = sql(
             "select uid as first, cast(token_version as text) as second, token as sealed \
-             from tracker where token is not null",
+             from tracker where token <> 'forgotten'",
         );
         let set_token = sql("update tracker set token = $3 \
              where uid = $1 and cast(token_version as text) = $2");
@@ -57,7 +57,7 @@ impl Write for Reseal {
             .await?;
         let secrets = sql(
             "select tracker_uid as first, config_hash as second, secrets as sealed \
-             from configuration where secrets is not null",
+             from configuration where secrets <> 'forgotten'",
         );
         let set_secrets = sql("update configuration set secrets = $3 \
              where tracker_uid = $1 and config_hash = $2");

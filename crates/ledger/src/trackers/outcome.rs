@@ -35,6 +35,15 @@ pub enum ReplaceOutcome {
     Missing,
 }
 
+/// The secrets that are sealed, and are lost with their key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SealedSecrets {
+    /// The names of the trackers that have a token.
+    pub tokens: Vec<String>,
+    /// The number of configurations that have secrets.
+    pub configurations: u64,
+}
+
 /// The outcome of deleting a tracker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeleteOutcome {

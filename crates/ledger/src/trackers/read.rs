@@ -94,7 +94,7 @@ impl Trackers<'_> {
     /// [`Error::NoSealKey`] or [`Error::WrongSealKey`] if there is one that cannot be opened.
     pub async fn token(self, uid: &str) -> Result<Option<SecretText>, Error> {
         let asked =
-            sql("select token, token_version from tracker where uid = $1 and token is not null");
+            sql("select token, token_version from tracker where uid = $1 and token <> 'forgotten'");
         let mut session = self.ledger.database().reader().await?;
         let Some(row) = session.first::<TokenRow>(asked.bind(uid)).await? else {
             return Ok(None);

@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::rows::{from_json, from_word, some_time, time, unreadable};
 
 /// The columns of [`TrackerRow`].
-pub(super) const TRACKER: &str = "uid, name, source, token is not null as has_token, token_version, generation, \
+pub(super) const TRACKER: &str = "uid, name, source, coalesce(token <> 'forgotten', false) as has_token, \
+     coalesce(token = 'forgotten', false) as has_lost_token, token_version, generation, \
      version, state, known_source, exists (select 1 from release \
      where release.tracker_uid = tracker.uid and not release.is_described) as is_undescribed, created, created_by, updated, updated_by, observed";
 
@@ -22,6 +23,7 @@ from_row! {
         pub(super) name: String,
         source: String,
         pub(super) has_token: bool,
+        has_lost_token: bool,
         token_version: i64,
         generation: i64,
         version: i64,
@@ -59,6 +61,7 @@ impl TrackerRow {
             name: from_word(location, "name of a tracker", &self.name)?,
             source: from_json::<SourceLocation>(location, "source", &self.source)?,
             has_token: self.has_token,
+            has_lost_token: self.has_lost_token,
             edition,
             state,
             known_source: known.transpose()?,

@@ -22,6 +22,8 @@ pub struct StoredTracker {
     pub source: SourceLocation,
     /// Whether there is a token; see [`super::Trackers::token`].
     pub has_token: bool,
+    /// Whether there was one that nobody can open any more, and nobody has given another one.
+    pub has_lost_token: bool,
     /// The edition: what an `ETag` says.
     pub edition: Edition,
     /// The state.

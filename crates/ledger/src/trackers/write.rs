@@ -4,6 +4,7 @@ mod apply;
 mod configuration;
 mod create;
 mod delete;
+mod forget;
 mod owner;
 mod replace;
 mod request;
@@ -15,6 +16,7 @@ use pathline_release::TrackerName;
 pub(super) use self::apply::ApplyCycle;
 pub(super) use self::create::{CreateTracker, CreateTrackers};
 pub(super) use self::delete::DeleteTracker;
+pub(super) use self::forget::{ForgetSecrets, RestoreSecrets, sealed_secrets};
 pub(super) use self::replace::ReplaceTracker;
 pub(super) use self::request::RequestRelease;
 

@@ -9,6 +9,7 @@ mod finding;
 mod forgetting;
 mod leaders;
 mod looking;
+mod losing;
 mod replacing;
 mod resealing;
 mod sealing;

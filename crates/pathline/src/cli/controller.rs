@@ -42,7 +42,7 @@ pub(crate) struct ControllerArgs {
     #[arg(long)]
     pub(crate) install_crds: bool,
 
-    /// The treatment of blueprints and templates that break a rule
+    /// The treatment of blueprints, templates and Environments that break a rule
     #[arg(
         long,
         env = "PATHLINE_ADMISSION",
@@ -87,7 +87,7 @@ pub(crate) struct ControllerArgs {
     #[command(flatten)]
     pub(crate) seal_key: SealKeyArgs,
 
-    /// Begin with the trackers in this directory, while the ledger has never had one
+    /// Begin with the trackers and Environments in this directory, while there has never been one
     #[arg(long, env = "PATHLINE_TRACKERS", hide_env_values = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) trackers: Option<PathBuf>,
 

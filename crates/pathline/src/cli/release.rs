@@ -22,6 +22,7 @@ Examples:
   pathline release promote prod shop.web --reason 'approved by QA'
   pathline release hold prod --reason 'stock-taking'
   pathline release rollback prod shop.web
+  pathline release path | pathline apply -f -
 
 Exit codes: 0 done, 1 there is no such release or it is refused, 2 wrong usage, 3 could not find out,
 124 timed out.";
@@ -57,6 +58,11 @@ Examples:
   pathline release board -o json
 
 Exit codes: 0 shown, 1 there is no such environment, 2 wrong usage, 3 could not find out.";
+
+const PATH_EXAMPLES: &str = "\
+Examples:
+  pathline release path | pathline apply -f -
+  pathline release path --cluster | kubectl apply --server-side -f -";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -129,6 +135,22 @@ pub(crate) enum ReleaseCommand {
     /// application is held there until it is resumed.
     #[command(after_help = by_hand::ROLLBACK_EXAMPLES)]
     Rollback(RollbackArgs),
+
+    /// Print a path for releases, to be applied
+    ///
+    /// A supply chain with its templates, for every Workload that a release is written to: a Process, which a laptop runs,
+    /// or with `--cluster` a Deployment and a Service. It needs nothing but Pathline. It is that of examples/release; take it
+    /// as a beginning for one of your own.
+    #[command(after_help = PATH_EXAMPLES)]
+    Path(ReleasePathArgs),
+}
+
+/// Arguments of `release path`.
+#[derive(Args, Debug)]
+pub(crate) struct ReleasePathArgs {
+    /// The one for a cluster that runs pods
+    #[arg(long)]
+    pub(crate) cluster: bool,
 }
 
 /// Arguments of `release list`.

@@ -12,6 +12,7 @@ Examples:
   pathline seal new > seal.key && chmod 600 seal.key
   pathline seal rotate
   pathline seal rotate --ledger postgres://pathline@db/pathline --seal-key seal.key
+  pathline seal reset --forget-secrets
 
 Secrets are sealed in the ledger: tokens of repositories, logins of registries and secret files. With a ledger in a file
 `up` makes a key and keeps it as seal.key in the data directory. With PostgreSQL, which others share, the key is given.
@@ -36,6 +37,13 @@ pub(crate) enum SealCommand {
     /// Pathline has to be stopped: it would go on with the old key. The new key takes the place of the old one; if this is
     /// interrupted, nothing is lost, and the next call goes on.
     Rotate(RotateArgs),
+
+    /// Begin anew where the key is lost
+    ///
+    /// Forgets everything that is sealed, which nobody can open any more; trackers, releases and lineage stay. Trackers that had
+    /// a token read nothing until it is given again; secrets of application files are read from their repositories. Pathline has
+    /// to be stopped. Without --forget-secrets this only says what would be forgotten.
+    Reset(ResetArgs),
 }
 
 /// Arguments of `seal rotate`.
@@ -54,6 +62,17 @@ pub(crate) struct RotateArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Arguments of `seal reset`.
+#[derive(Args, Debug)]
+pub(crate) struct ResetArgs {
+    /// Forget them, for good
+    #[arg(long)]
+    pub(crate) forget_secrets: bool,
+
+    #[command(flatten)]
+    pub(crate) at: RotateArgs,
 }
 
 /// Arguments that give the key by which secrets are sealed.

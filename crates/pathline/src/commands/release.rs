@@ -4,6 +4,7 @@ mod board;
 mod hold;
 mod list;
 mod now;
+mod path;
 mod promote;
 mod rollback;
 mod show;
@@ -26,5 +27,6 @@ pub(crate) async fn run(command: &ReleaseCommand) -> Result<Exit, CommandError> 
         ReleaseCommand::Hold(args) => hold::hold(args).await,
         ReleaseCommand::Resume(args) => hold::resume(args).await,
         ReleaseCommand::Rollback(args) => rollback::rollback(args).await,
+        ReleaseCommand::Path(args) => path::run(args),
     }
 }

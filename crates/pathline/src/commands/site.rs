@@ -14,8 +14,10 @@ use crate::terminal::signals::Signals;
 pub(crate) async fn run(args: &SiteArgs, log: &LogArgs) -> Result<Exit, CommandError> {
     logs::start(&settings::verbosity(log), Sink::Stderr)?;
     let mut signals = Signals::listen()?;
-    let manifest = Manifest::read(&args.manifest)?;
-    let site = Site::open(&manifest)?;
+    let site = match (&args.manifest, &args.text) {
+        (Some(manifest), _) => Site::open(&Manifest::read(manifest)?)?,
+        (None, text) => Site::of_text(text.as_deref().unwrap_or_default()),
+    };
     let listener = pathline_server::listen(args.listen.as_str(), "--listen").await?;
     let address = pathline_server::reachable(listener.local_addr()?);
     tracing::info!(

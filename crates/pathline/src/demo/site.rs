@@ -36,6 +36,15 @@ impl Site {
         })
     }
 
+    /// Makes a site of one text.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let page = Bytes::from(format!("{text}\n"));
+        Self {
+            commit: HeaderValue::from_static(""),
+            files: Arc::new(BTreeMap::from([("index.txt".to_owned(), page)])),
+        }
+    }
+
     /// Returns the commit this site was built from.
     pub(crate) fn commit(&self) -> &str {
         self.commit.to_str().expect("a manifest's commit is hex")
@@ -64,8 +73,10 @@ impl Site {
                 "/"
             }
         );
+        let text = path.is_empty().then_some("index.txt");
         [path, index.as_str()]
             .into_iter()
+            .chain(text)
             .find_map(|name| self.files.get_key_value(name))
             .map(|(name, content)| (name.as_str(), content))
     }

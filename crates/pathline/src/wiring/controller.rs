@@ -19,16 +19,15 @@ use pathline_workers::Kinds;
 use crate::cli::ControllerArgs;
 use crate::cli::settings::TrackerSettings;
 use crate::terminal::report::{CommandError, Exit};
+use crate::wiring::environments::{self, IDENTITY_NAMESPACE, Namespaces, Provisioning};
 use crate::wiring::instance::{app_state, prepare, serve_api, start_engine, tracking};
 use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::tasks::Tasks;
-use crate::wiring::tracker_files;
+use crate::wiring::tracker_files::Beginnings;
 use crate::wiring::webhook;
 
 /// The Lease by which replicas agree on who acts.
 const LEASE: &str = "pathline";
-/// The namespace whose uid is the identity of a cluster.
-const IDENTITY_NAMESPACE: &str = "kube-system";
 
 /// A controller that runs in this process.
 pub(crate) struct Controller {
@@ -83,7 +82,11 @@ impl Controller {
         let state = app_state(&home, client.clone(), &servers, clock.clone())
             .with_tracking(tracking.clone())
             .with_ingest(trackers.config.ingest.clone());
-        tracker_files::begin_with(&trackers, home.ledger(), &clock).await?;
+        let has_had = Provisioning::of(&client).await?.is_complete();
+        let mut beginnings = Beginnings::read(&trackers, home.ledger(), has_had).await?;
+        beginnings
+            .make_trackers(&trackers, home.ledger(), &clock)
+            .await?;
         let readiness = state.readiness().clone();
         serve_api(&mut servers, state.clone(), listener);
         home.announce(listen)?;
@@ -91,6 +94,10 @@ impl Controller {
         have_kinds(&client, args.install_crds).await?;
         readiness.mark_ready(Part::Crds);
         let webhook = start_webhook(args, &client, &namespace, &mut servers, &clock).await?;
+        // The webhook answers by now, and is asked about them.
+        if let Some(wanted) = &beginnings.environments {
+            environments::make(&client, wanted, Namespaces::Leave).await?;
+        }
         let options = pathline_engine::Options {
             workers: Some(Kinds::on_a_real_cluster()),
             // With several replicas only the one that leads acts.

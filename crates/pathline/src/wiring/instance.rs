@@ -22,11 +22,12 @@ use crate::cli::Address;
 use crate::cli::settings::TrackerSettings;
 use crate::terminal::report::CommandError;
 use crate::wiring::admission::{Mode, Rules};
+use crate::wiring::environments::{self, Namespaces, Provisioning};
 use crate::wiring::identity::{self, Established};
 use crate::wiring::ledger_home::{self, LedgerClaim, LedgerHome};
 use crate::wiring::private;
 use crate::wiring::tasks::Tasks;
-use crate::wiring::tracker_files;
+use crate::wiring::tracker_files::Beginnings;
 
 /// The directory, the addresses and the programs of an instance.
 #[derive(Debug)]
@@ -110,7 +111,12 @@ impl Instance {
         let state = app_state(&home, cluster.client(), &servers, clock.clone())
             .with_tracking(tracking.clone())
             .with_ingest(options.trackers.config.ingest.clone());
-        tracker_files::begin_with(&options.trackers, home.ledger(), &clock).await?;
+        let has_had = Provisioning::of(&client).await?.is_complete();
+        let trackers = &options.trackers;
+        let mut beginnings = Beginnings::read(trackers, home.ledger(), has_had).await?;
+        beginnings
+            .make_trackers(trackers, home.ledger(), &clock)
+            .await?;
         let readiness = state.readiness().clone();
         serve_api(&mut servers, state.clone(), listener);
         serve_cluster(&mut servers, &cluster, kube_listener);
@@ -120,6 +126,9 @@ impl Instance {
         pathline_engine::crds::install(&cluster.client())
             .await
             .context("cannot install the kinds of Pathline")?;
+        let usual = || pathline_release::environment::usual();
+        let wanted = beginnings.environments.unwrap_or_else(usual);
+        environments::make(&client, &wanted, Namespaces::Make).await?;
         readiness.mark_ready(Part::Crds);
         let kubeconfig = data_dir.join("kubeconfig");
         private::write(&kubeconfig, &cluster.kubeconfig(kube_listen))

@@ -17,7 +17,7 @@ const BYTES: usize = 32;
 
 /// The advice where the key is not the one that secrets are sealed with, or is not there.
 const PUT_BACK: &str = "put the copy of the key back, or give it with --seal-key or PATHLINE_SEAL_KEY; docs/trackers.md \
-                        says what to do if it is lost. Where nothing is sealed yet, `pathline seal new` makes one";
+                        says what to do if it is lost (`pathline seal reset`). Where nothing is sealed yet, `pathline seal new` makes one";
 
 /// A key as text: 64 hexadecimal digits.
 pub(crate) struct KeyText(zeroize::Zeroizing<String>);
@@ -100,6 +100,18 @@ pub(crate) async fn give(ledger: Ledger, source: &KeySource) -> Result<Ledger, C
         }
         given => given.map_err(explain),
     }
+}
+
+/// Tells whether what is sealed can be opened with the key in a file, or the next one of a rotation that was interrupted.
+pub(crate) async fn opens(ledger: &Ledger, path: &Path) -> bool {
+    for path in [path.to_owned(), next(path)] {
+        if let Ok(key) = from_file(&path)
+            && ledger.clone().with_seal_key(key.key()).await.is_ok()
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// Seals everything with another key, which takes the place of the one in a file; returns how many secrets there are.

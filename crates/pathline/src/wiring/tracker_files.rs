@@ -1,7 +1,8 @@
-//! Trackers to begin with: files that were baked into an image, or mounted.
+//! Trackers and Environments to begin with: files that were baked into an image, or mounted.
 //!
-//! They are read once, while the ledger has never had a tracker; from then on the ledger is the truth. All of them are
-//! checked before the first one is made, so that a mistake in one leaves nothing half done.
+//! Trackers are read once, while the ledger has never had one; from then on the ledger is the truth. Environments are
+//! read while none was ever made. All files are checked before anything is made, so that a mistake in one leaves nothing
+//! half done.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +12,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use jiff::{SignedDuration, Timestamp};
 use pathline_clock::Clock;
-use pathline_document::{Format, Limits};
+use pathline_document::{Document, Format, Limits};
 use pathline_ledger::trackers::{CreateOutcome, CycleResult, NewConfiguration, StoredTracker};
 use pathline_ledger::{Error, Ledger};
 use pathline_release::TrackerName;
 use pathline_release::application::Application;
+use pathline_release::environment::{self, NewEnvironment};
 use pathline_release::queue::Flow;
 use pathline_release::request::{Body, Hosts, NewTracker};
 use serde_json::{Map, Value};
@@ -39,30 +41,68 @@ struct Beginning {
     application: Option<Application>,
 }
 
-/// Makes the trackers of a directory, if one is named and the ledger has never had a tracker.
-pub(crate) async fn begin_with(
-    settings: &TrackerSettings,
-    ledger: &Ledger,
-    clock: &Clock,
-) -> Result<(), CommandError> {
-    let Some(directory) = &settings.directory else {
-        return Ok(());
-    };
-    let ever = ledger.trackers().ever_had_any().await;
-    if ever.context("cannot find out whether there are trackers")? {
-        tracing::info!(
-            "the ledger has had trackers; {} is not read",
-            directory.display()
-        );
-        return Ok(());
+/// What there is to begin with; files that are wrong have been refused.
+pub(crate) struct Beginnings {
+    trackers: Vec<Beginning>,
+    /// The Environments; nothing if there are no files of them, or they are not read any more.
+    pub(crate) environments: Option<Vec<NewEnvironment>>,
+}
+
+impl Beginnings {
+    /// Reads the directory that is named, if one is: trackers if the ledger has never had one, and Environments if the
+    /// cluster has never had one.
+    pub(crate) async fn read(
+        settings: &TrackerSettings,
+        ledger: &Ledger,
+        has_had_environments: bool,
+    ) -> Result<Self, CommandError> {
+        let mut beginnings = Self {
+            trackers: Vec::new(),
+            environments: None,
+        };
+        let Some(directory) = &settings.directory else {
+            return Ok(beginnings);
+        };
+        let ever = ledger.trackers().ever_had_any().await;
+        let ever = ever.context("cannot find out whether there are trackers")?;
+        let shown = directory.display();
+        if ever {
+            tracing::info!("the ledger has had trackers; those of {shown} are not read");
+        }
+        if has_had_environments {
+            tracing::info!("the cluster has had Environments; those of {shown} are not read");
+        }
+        let refuse = |error: anyhow::Error| {
+            CommandError::from(error)
+                .with_exit(Exit::Unknown)
+                .with_hint("nothing was made; mend the file, or start without --trackers")
+        };
+        if !ever {
+            let hosts = settings.config.tracking.known_hosts();
+            beginnings.trackers = read(directory, &hosts).map_err(refuse)?;
+        }
+        if !has_had_environments {
+            beginnings.environments = environments(directory).map_err(refuse)?;
+        }
+        Ok(beginnings)
     }
-    let tracking = &settings.config.tracking;
-    let beginnings = read(directory, &tracking.known_hosts()).map_err(|error| {
-        CommandError::from(error)
-            .with_exit(Exit::Unknown)
-            .with_hint("nothing was made; mend the file, or start without --trackers")
-    })?;
-    make(ledger, beginnings, tracking.settle, clock.now()).await
+
+    /// Makes the trackers.
+    pub(crate) async fn make_trackers(
+        &mut self,
+        settings: &TrackerSettings,
+        ledger: &Ledger,
+        clock: &Clock,
+    ) -> Result<(), CommandError> {
+        let trackers = std::mem::take(&mut self.trackers);
+        make(
+            ledger,
+            trackers,
+            settings.config.tracking.settle,
+            clock.now(),
+        )
+        .await
+    }
 }
 
 /// Makes all trackers at once, so that a mistake, or a crash, leaves nothing half done.
@@ -76,6 +116,7 @@ async fn make(
         .into_iter()
         .map(|it| (it.new, it.application))
         .unzip();
+    let names: Vec<_> = all.iter().map(|it| it.name.clone()).collect();
     let made = ledger.trackers().create_all(all, settle, BY, now).await;
     let made = made.map_err(|error| {
         let needs_key = matches!(error, Error::NoSealKey { .. });
@@ -89,10 +130,19 @@ async fn make(
             false => failed,
         }
     })?;
-    for (outcome, application) in made.into_iter().zip(applications) {
-        // Another replica that starts at the same time reads the same files.
-        let CreateOutcome::Created(stored) = outcome else {
-            continue;
+    let made = made.into_iter().zip(names).zip(applications);
+    for ((outcome, name), application) in made {
+        let stored = match outcome {
+            CreateOutcome::Created(stored) => stored,
+            // Another replica that starts at the same time reads the same files.
+            CreateOutcome::Exists => continue,
+            CreateOutcome::OwnerTaken { by } => {
+                tracing::warn!(
+                    "the tracker `{name}` is not made from its file: its objects in clusters would be those \
+                     of `{by}`; give one of them another name"
+                );
+                continue;
+            }
         };
         let name = &stored.name;
         tracing::info!("made the tracker `{name}` from its file");
@@ -123,19 +173,51 @@ fn beginning_of(stored: &StoredTracker, application: &Application, at: Timestamp
     }
 }
 
-/// Reads all files of a directory, in the order of their names.
-fn read(directory: &Path, hosts: &Hosts) -> anyhow::Result<Vec<Beginning>> {
+/// Returns the files of a directory with an ending, in the order of their names.
+fn files(directory: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     let listed = fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let listed = listed.with_context(|| format!("cannot list {}", directory.display()))?;
-    let mut paths: Vec<PathBuf> = listed.into_iter().map(|it| it.path()).collect();
-    paths.sort();
-    let ending = |path: &Path, ending: &str| {
+    let has_ending = |path: &PathBuf| {
         let name = path.file_name().and_then(|it| it.to_str());
         name.is_some_and(|it| it.ends_with(ending))
     };
-    let of = |wanted: &'static str| paths.iter().filter(move |it| ending(it, wanted));
+    let paths = listed.into_iter().map(|it| it.path());
+    let mut paths: Vec<_> = paths.filter(has_ending).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Reads the Environments of a directory; nothing if it has no files of them.
+fn environments(directory: &Path) -> anyhow::Result<Option<Vec<NewEnvironment>>> {
+    let paths = files(directory, NAMESPACE)?;
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut environments = Vec::new();
+    for path in &paths {
+        let shown = path.display();
+        let text = text(path)?;
+        let documents = Format::Yaml.read_with(&text, &Limits::default());
+        let documents = documents.map_err(|error| anyhow!("{shown}: {error}"))?;
+        let documents: Vec<_> = documents.iter().map(Document::to_json).collect();
+        let file = environment::read_file(&documents)
+            .map_err(|problems| anyhow!("{shown}: {}", environment::listed(&problems)))?;
+        for warning in &file.warnings {
+            tracing::warn!("{shown}: {warning}");
+        }
+        environments.extend(file.environments);
+    }
+    environment::check_together(&environments).map_err(|problems| {
+        let problems = environment::listed(&problems);
+        anyhow!("*{NAMESPACE} of {}: {problems}", directory.display())
+    })?;
+    Ok(Some(environments))
+}
+
+/// Reads all trackers of a directory, and the applications that they begin with.
+fn read(directory: &Path, hosts: &Hosts) -> anyhow::Result<Vec<Beginning>> {
     let mut beginnings = BTreeMap::new();
-    for path in of(TRACKER) {
+    for path in &files(directory, TRACKER)? {
         let new = tracker(path, hosts).with_context(|| path.display().to_string())?;
         let beginning = Beginning {
             new,
@@ -150,7 +232,7 @@ fn read(directory: &Path, hosts: &Hosts) -> anyhow::Result<Vec<Beginning>> {
             ));
         }
     }
-    for path in of(APPLICATION) {
+    for path in &files(directory, APPLICATION)? {
         let text = text(path)?;
         let applications = yaml(path, &text)?;
         let mut is_used = false;
@@ -168,10 +250,6 @@ fn read(directory: &Path, hosts: &Hosts) -> anyhow::Result<Vec<Beginning>> {
                 path.display()
             );
         }
-    }
-    for path in of(NAMESPACE) {
-        // Environments are made of these; that they can be read is said now, not then.
-        yaml(path, &text(path)?)?;
     }
     Ok(beginnings.into_values().collect())
 }
@@ -223,7 +301,7 @@ fn take_token(path: &Path, fields: &mut Map<String, Value>) -> anyhow::Result<()
 fn yaml(path: &Path, text: &str) -> anyhow::Result<Value> {
     let read = Format::Yaml.read_with(text, &Limits::default());
     let documents = read.map_err(|error| anyhow!("{}: {error}", path.display()))?;
-    let first = documents.first().map(pathline_document::Document::to_json);
+    let first = documents.first().map(Document::to_json);
     Ok(first.unwrap_or_default())
 }
 

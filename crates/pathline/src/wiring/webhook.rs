@@ -1,4 +1,5 @@
-//! The validating webhook: real clusters ask it before they store a blueprint or a template.
+//! The validating webhook: real clusters ask it before they store a blueprint, a template or an
+//! Environment.
 
 mod authority;
 mod registration;
@@ -50,8 +51,8 @@ impl Registration {
         };
         tracing::warn!(
             error,
-            "the webhook is still registered, so blueprints and templates cannot be written until \
-             it runs again; `kubectl delete validatingwebhookconfiguration pathline` takes it back"
+            "the webhook is still registered, so blueprints, templates and Environments cannot be written \
+             until it runs again; `kubectl delete validatingwebhookconfiguration pathline` takes it back"
         );
     }
 }
@@ -107,7 +108,8 @@ async fn validate(
         ));
     }
     let mut response = json!({"uid": request["uid"]});
-    match judge(mode, &request["object"]) {
+    let old = Some(&request["oldObject"]).filter(|it| !it.is_null());
+    match judge(mode, &request["object"], old) {
         Verdict::Allowed(warnings) => {
             response["allowed"] = true.into();
             response["warnings"] = warnings.into();
@@ -170,6 +172,25 @@ mod tests {
             answer["response"],
             json!({"uid": "1", "allowed": true, "warnings": []})
         );
+    }
+
+    #[tokio::test]
+    async fn environment_is_reviewed_with_what_it_replaces() {
+        let object = |soak: &str| {
+            json!({
+                "apiVersion": "pathline.dev/v1alpha1", "kind": "Environment", "metadata": {"name": "prod"},
+                "spec": {"type": "prod", "soak": soak},
+            })
+        };
+        let review = |old: Value| json!({"request": {"uid": "1", "object": object("soon"), "oldObject": old}});
+        for (old, allowed) in [
+            (Value::Null, false),
+            (object("1h"), false),
+            (object("soon"), true),
+        ] {
+            let (_, answer) = ask(Mode::Enforce, &review(old)).await;
+            assert_eq!(answer["response"]["allowed"], allowed, "{answer}");
+        }
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 51] = [
+pub(crate) const COMMANDS: [&str; 52] = [
     "up",
     "controller",
     "crds",
@@ -49,6 +49,7 @@ pub(crate) const COMMANDS: [&str; 51] = [
     "release hold",
     "release resume",
     "release rollback",
+    "release path",
     "seal",
     "seal new",
     "seal rotate",

@@ -58,7 +58,7 @@ impl Kubectl<'_> {
             &kinds,
         );
         assert!(applied.status.success(), "{}", stderr(&applied));
-        assert_eq!(stdout(&applied).lines().count(), 12, "{}", stdout(&applied));
+        assert_eq!(stdout(&applied).lines().count(), 13, "{}", stdout(&applied));
     }
 
     pub(crate) fn apply(&self, object: &str) -> Output {

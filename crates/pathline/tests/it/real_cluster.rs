@@ -83,6 +83,7 @@ async fn a_real_cluster_is_served_with_the_rights_of_the_manifests() {
     };
     controller_needs_the_kinds(&kubectl);
     the_webhook_refuses_and_warns(&kubectl).await;
+    environments_of_files_are_made_once(&kubectl);
     the_chart_installs(&kubectl);
     manifests_grant_what_is_needed_and_no_more(&kubectl);
 }
@@ -125,6 +126,49 @@ async fn the_webhook_refuses_and_warns(kubectl: &Kubectl<'_>) {
     // It leaves alone what was registered since.
     kubectl.assert_warns(BAD_CHAIN);
     stop(successor);
+    assert_nobody_is_asked(kubectl);
+}
+
+/// The controller makes no Environments but those of files, and its webhook refuses those that are wrong.
+fn environments_of_files_are_made_once(kubectl: &Kubectl<'_>) {
+    let names = || stdout(&kubectl.run(&["get", "environments", "-o", "name"], ""));
+    assert_eq!(names(), "", "nobody has asked for one");
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(
+        directory.path().join("a.namespace.yaml"),
+        "dev: {}\nprod: {}\n",
+    )
+    .unwrap();
+    let trackers = ["--trackers", directory.path().to_str().unwrap()];
+    let start = || start_controller_with(kubectl.kubeconfig, "default", "enforce", &trackers).0;
+    let controller = start();
+    assert_eq!(
+        names(),
+        "environment.pathline.dev/dev\nenvironment.pathline.dev/prod\n"
+    );
+    let wait = [
+        "wait",
+        "--for=condition=Ready",
+        "environment/prod",
+        "--timeout=60s",
+    ];
+    let ready = kubectl.run(&wait, "");
+    assert!(ready.status.success(), "{}", stderr(&ready));
+    let wrong = "
+apiVersion: pathline.dev/v1alpha1
+kind: Environment
+metadata: {name: wrong}
+spec: {type: moon, soak: -1h, freeze: []}
+";
+    let refused = stderr(&kubectl.apply(wrong));
+    for field in ["spec.type: ", "spec.soak: ", "did you mean `freezes`?"] {
+        assert!(refused.contains(field), "{refused}");
+    }
+    kubectl.run(&["delete", "environment", "dev"], "");
+    stop(controller);
+    let controller = start();
+    assert_eq!(names(), "environment.pathline.dev/prod\n");
+    stop(controller);
     assert_nobody_is_asked(kubectl);
 }
 
@@ -240,6 +284,12 @@ fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
     for what in ["pods", "replicasets.apps", "controllerrevisions.apps"] {
         assert!(may(kubectl, "pathline-system", "watch", what), "{what}");
     }
+    assert!(may(
+        kubectl,
+        "pathline-system",
+        "watch",
+        "environments.pathline.dev"
+    ));
     for (verb, what) in [
         ("list", "secrets"),
         ("get", "secrets"),
@@ -256,6 +306,20 @@ fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
     kubectl.assert_refuses(BAD_CHAIN);
     let applied = kubectl.apply(STORY);
     assert!(applied.status.success(), "{}", stderr(&applied));
+    let environment = "apiVersion: pathline.dev/v1alpha1\nkind: Environment\nmetadata: {name: other}\nspec: {position: 1}\n";
+    kubectl.apply(environment);
+    let wait = [
+        "wait",
+        "--for=condition=Ready",
+        "environment/other",
+        "--timeout=90s",
+    ];
+    let ready = kubectl.run(&wait, "");
+    assert!(
+        ready.status.success(),
+        "its status is written: {}",
+        stderr(&ready)
+    );
     let wait = [
         "wait",
         "--for=condition=Ready",
@@ -299,7 +363,16 @@ fn kubeconfig_of_the_account(kubectl: &Kubectl<'_>, directory: &Path) -> PathBuf
 
 /// Starts the controller on a cluster, reachable for its webhook.
 fn start_controller(kubeconfig: &Path, namespace: &str, admission: &str) -> (Running, Value) {
-    let mut controller = Running::start(&[
+    start_controller_with(kubeconfig, namespace, admission, &[])
+}
+
+fn start_controller_with(
+    kubeconfig: &Path,
+    namespace: &str,
+    admission: &str,
+    more: &[&str],
+) -> (Running, Value) {
+    let arguments = [
         "controller",
         "--kubeconfig",
         kubeconfig.to_str().unwrap(),
@@ -315,7 +388,8 @@ fn start_controller(kubeconfig: &Path, namespace: &str, admission: &str) -> (Run
         admission,
         "-o",
         "json",
-    ]);
+    ];
+    let mut controller = Running::start(&[&arguments, more].concat());
     let ready = controller.json();
     (controller, ready)
 }

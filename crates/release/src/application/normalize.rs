@@ -26,6 +26,21 @@ const MOVED_VETOS: [(&str, &str); 4] = [
     ("/vetos/containerName", "/repository/image/name"),
 ];
 
+/// Returns the ways in which the keys that lead to a setting may be spelt in a file.
+pub(super) fn spelt(steps: &[String], dialect: Dialect) -> Vec<Vec<String>> {
+    let mut all = vec![steps.to_vec()];
+    if dialect == Dialect::First {
+        for (from, to) in MOVED.into_iter().chain(MOVED_VETOS) {
+            let to: Vec<&str> = to.split('/').skip(1).collect();
+            if steps.len() >= to.len() && steps.iter().zip(&to).all(|(step, to)| step == to) {
+                let from = from.split('/').skip(1).map(str::to_owned);
+                all.push(from.chain(steps[to.len()..].iter().cloned()).collect());
+            }
+        }
+    }
+    all
+}
+
 /// Returns settings with the keys of the second dialect. What is overridden for an environment is normalized too.
 pub(super) fn normalized(mut settings: Value, dialect: Dialect) -> Value {
     if dialect == Dialect::First {

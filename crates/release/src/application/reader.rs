@@ -1,6 +1,6 @@
 //! Reads values of a document, and says of whatever is wrong where it is.
 
-use pathline_document::{Data, Document, Lines, NodeId, Scalar};
+use pathline_document::{Data, Document, Lines, NodeId, Position, Scalar};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -93,6 +93,23 @@ impl<'a> Cursor<'a> {
     pub(super) fn required(&self, key: &str, missing: &str) -> Result<Self, InvalidFile> {
         let found = self.optional(key)?;
         found.ok_or_else(|| self.invalid(format!("{missing} `{key}`")))
+    }
+
+    /// Returns the place of a key, by the keys and indices that lead to it.
+    pub(super) fn key_at(&self, steps: &[String]) -> Option<Position> {
+        let (last, before) = steps.split_last()?;
+        let mut here = self.clone();
+        for step in before {
+            here = match here.data() {
+                Data::List(_) => here.items().ok()?.into_iter().nth(step.parse().ok()?)?,
+                _ => here.optional(step).ok()??,
+            };
+        }
+        let Data::Map(members) = here.data() else {
+            return None;
+        };
+        let member = members.iter().find(|it| it.key == *last)?;
+        Some(self.lines.position(member.key_span.start))
     }
 
     pub(super) fn text(&self) -> Result<&'a str, InvalidFile> {

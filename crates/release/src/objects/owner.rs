@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::effective::Effective;
 use super::names::tracker_label;
+use super::volumes::Volumes;
 use super::{Deployed, InvalidObjects, MAX_OBJECT, RELEASE, RELEASE_ID, TRACKER};
 use crate::environment::OwnerKind;
 use crate::owner_name::owner_name;
@@ -26,23 +27,26 @@ pub(super) fn owner(
     match settings.kind {
         OwnerKind::Workload => {
             spec.insert("image".to_owned(), image.into());
-            if !env.is_empty() {
-                spec.insert("env".to_owned(), env.into());
-            }
+            // Also without any: a template cannot read what is not there.
+            spec.insert("env".to_owned(), env.into());
             let resources = resources(&effective.public);
             spec.extend(resources.map(|it| ("resources".to_owned(), it)));
         }
         OwnerKind::Deliverable => {
             param("image", image.into());
             // It has no field for them, and a secret is not part of `config`.
-            if !env.is_empty() {
-                param("env", env.into());
-            }
+            param("env", env.into());
         }
     }
     param("config", effective.public.clone());
     param("release", release(of));
+    let Volumes { volumes, mounts } = Volumes::of(&mounted);
     param("configMaps", mounted.into());
+    param("volumes", volumes.into());
+    param("volumeMounts", mounts.into());
+    if let Some(port) = port(&effective.public) {
+        param("port", port.into());
+    }
     spec.insert("params".to_owned(), params.into());
     let account = settings.service_account_name.as_deref();
     spec.extend(account.map(|it| ("serviceAccountName".to_owned(), it.into())));
@@ -103,6 +107,14 @@ fn release(of: &Deployed<'_>) -> Value {
         release["revision"] = revision.into();
     }
     release
+}
+
+/// Returns the port that the application says it listens on. Where a port is wanted, Kubernetes takes numbers alone, and
+/// variables are texts.
+fn port(config: &Value) -> Option<u16> {
+    let port = config.pointer("/environment/variable/PORT")?;
+    let port = super::content::text_of(port).parse().ok();
+    port.filter(|it| *it > 0)
 }
 
 /// Returns the resources as Kubernetes has them.

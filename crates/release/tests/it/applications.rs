@@ -1,6 +1,6 @@
 //! The application file: both dialects, what is refused and where, and what changes its hash.
 
-use pathline_release::application::{Application, MAX_FILE, warnings};
+use pathline_release::application::{Application, MAX_FILE, Warning, settings, warnings};
 use pathline_release::{TrackerName, Vetos};
 use pathline_testkit::cases;
 use proptest::prelude::*;
@@ -540,6 +540,50 @@ fn warnings_are_the_same_for_what_was_split_and_put_together_again() {
     let again = warnings(web.name(), &secrets.merged_into(&public));
     assert_eq!(again, web.warnings());
     assert_eq!(again.len(), 2);
+}
+
+#[test]
+fn warnings_name_the_line_and_the_column_of_the_key() {
+    let places = |text: &str| {
+        let web = read(text);
+        let (public, secrets) = web.split();
+        let stored = warnings(web.name(), &secrets.merged_into(&public));
+        let place = |it: Warning| {
+            let at = it.position.expect("it is in the file");
+            (it.path, at.line, at.column)
+        };
+        stored.into_iter().map(place).collect::<Vec<_>>()
+    };
+    let text = "# first
+shop:
+  group:
+    'colour': red
+  web: {version: a, environmnet: {},
+    environment: {file: {config: {app: {data: [{name: a, value: b}, {name: c, value: d, vaule: e}]}}}}}
+";
+    let expected = [
+        ("shop.group.colour", 4, 5),
+        ("shop.web.environment.file.config.app.data[1].vaule", 6, 89),
+        ("shop.web.environmnet", 5, 21),
+    ];
+    let expected = expected.map(|(path, line, column)| (path.to_owned(), line, column));
+    assert_eq!(places(text), expected);
+    // In the first dialect the key is elsewhere than the path says.
+    let first = "shop:\n  web:\n    imageTag: a\n    config: {app: {mode: 1}}\n";
+    let path = "shop.web.environment.file.config.app.mode".to_owned();
+    assert_eq!(places(first), [(path, 4, 20)]);
+    // What an alias or a merge brings is written where it is named first.
+    let merged = "x: &a {colour: red}\nshop: {web: {version: a, <<: *a}}\n";
+    assert_eq!(places(merged), [("shop.web.colour".to_owned(), 1, 8)]);
+}
+
+#[test]
+fn places_are_no_part_of_the_settings() {
+    let (one, _) = read("shop: {web: {version: a, colour: red}}").split();
+    let (other, _) = read("shop:\n  web: {version: a, colour: red}").split();
+    assert_ne!(one, other);
+    assert_eq!(settings(one.clone()), settings(other));
+    assert!(settings(one).get("places").is_none());
 }
 
 #[test]

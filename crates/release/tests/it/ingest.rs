@@ -103,13 +103,20 @@ fn anybody_names_a_repository_an_image_or_both() {
 
 #[test]
 fn message_that_makes_no_sense_has_no_hints() {
-    let senders = [Sender::GitHub, Sender::Distribution, Sender::Generic];
+    let senders = crate::ingest_senders::ALL;
     let messages = [
         json!(null),
         json!([1]),
         json!({"repository": 5, "ref": {}, "events": {}, "repo": [], "image": "web"}),
         json!({"events": [1, {"target": {"repository": 5}}], "repo": "https://", "image": ""}),
         json!({"package": {"package_type": "container"}}),
+        json!({"package": {"type": "container", "name": ["web"], "owner": {"login": "shop"}}}),
+        json!({"object_kind": "push", "project": {"git_http_url": {}}, "ref": 7}),
+        json!({"object_kind": ["push"], "project": {"git_http_url": "https://git.example/a/b"}}),
+        json!({"push_data": 1, "repository": {"repo_name": null}}),
+        json!({"push_data": null, "repository": "web", "updated_tags": 0, "docker_url": "web"}),
+        json!({"type": "PUSH_ARTIFACT", "event_data": []}),
+        json!({"type": "harbor.artifact.pushed", "data": {"repository": {"repo_full_name": 3}}}),
     ];
     for sender in senders {
         for message in &messages {

@@ -175,6 +175,10 @@ fn workload_has_the_image_by_digest_the_configuration_and_where_it_comes_from() 
                     {"name": "config", "value": config},
                     {"name": "release", "value": {"number": 7, "id": "id-7", "tag": "1.4.2", "commit": "8f1c"}},
                     {"name": "configMaps", "value": [mounted]},
+                    {"name": "volumes", "value": [
+                        {"name": "files-0", "configMap": {"name": name, "items": [{"key": "a.ini", "path": "a.ini"}]}},
+                    ]},
+                    {"name": "volumeMounts", "value": [{"name": "files-0", "mountPath": "/app", "readOnly": true}]},
                 ],
             },
         })
@@ -203,6 +207,47 @@ fn deliverable_has_the_image_as_a_param() {
     );
     assert_eq!(param(&owner, "release")["number"], 7);
     assert_eq!(param(&owner, "configMaps")[0]["mountPath"], "/app");
+}
+
+#[test]
+fn templates_find_volumes_and_the_port_as_a_pod_has_them() {
+    let world = World::of(
+        "shop: {web: {version: a, environment: {variable: {PORT: 7801}, file: {
+           config: {app: {mountPath: /etc/web, data: [{name: a, value: x}]}, more: {data: [{name: b, value: y}]}},
+           secret: {key: {mountPath: /etc/web, data: [{name: k, value: c2VjcmV0}]}}}},
+           in: {prod: {environment: {variable: {PORT: none}}}}}}",
+    );
+    let owner = world.objects("dev", &json!({"type": "dev"})).owner;
+    assert_eq!(param(&owner, "port"), &json!(7801));
+    let names = |index: usize| param(&owner, "configMaps")[index]["name"].clone();
+    let items = |name: &str| json!([{"key": name, "path": name}]);
+    // A pod mounts no two volumes at one path.
+    assert_eq!(
+        param(&owner, "volumes"),
+        &json!([
+            {"name": "files-0", "projected": {"sources": [
+                {"configMap": {"name": names(0), "items": items("a")}},
+                {"secret": {"name": names(2), "items": items("k")}},
+            ]}},
+            {"name": "files-1", "configMap": {"name": names(1), "items": items("b")}},
+        ])
+    );
+    assert_eq!(
+        param(&owner, "volumeMounts"),
+        &json!([
+            {"name": "files-0", "mountPath": "/etc/web", "readOnly": true},
+            {"name": "files-1", "mountPath": "/config/more", "readOnly": true},
+        ])
+    );
+    let owner = world.in_prod().owner;
+    let params = owner["spec"]["params"].as_array().expect("params");
+    assert!(params.iter().all(|it| it["name"] != "port"), "{params:?}");
+
+    let bare = World::of("shop: {web: {version: a}}").in_prod().owner;
+    assert_eq!(bare["spec"]["env"], json!([]));
+    for name in ["configMaps", "volumes", "volumeMounts"] {
+        assert_eq!(param(&bare, name), &json!([]), "{name}");
+    }
 }
 
 #[test]

@@ -136,7 +136,7 @@ impl Exchange<'_> {
     ) -> Result<Answer, Failure> {
         let status = response.status;
         let headers = std::mem::take(&mut response.headers);
-        let mut signs = Signs::read(&headers, self.client.now());
+        let mut signs = Signs::read(status, &headers, self.client.now());
         // Before the content, which may take a while: others ask meanwhile.
         self.client.heed(&url, &signs);
         signs.moved = moved;

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use pathline_release::poll::{Quota, retry_after};
-use reqwest::Url;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{StatusCode, Url};
 
 /// The number below which the time of a reset is a number of seconds from now, as it is in the draft of the IETF.
 const MAX_RELATIVE: i64 = 1_000_000_000;
@@ -39,14 +39,17 @@ pub struct Moved {
 }
 
 impl Signs {
-    /// Reads the headers of an answer.
-    pub(super) fn read(headers: &HeaderMap, now: Timestamp) -> Self {
+    /// Reads the headers of an answer. A good one may be had again at once, whatever `Retry-After` says beside it: that has a
+    /// meaning only where something was refused (RFC 9110, 10.2.3).
+    pub(super) fn read(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> Self {
         let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
         let quota = QUOTAS.iter().find_map(|[limit, remaining, reset]| {
             let reset = text(reset).map(|it| absolute(it, now));
             Quota::read(text(limit), text(remaining)?, reset.as_deref())
         });
-        let retry = text(RETRY_AFTER.as_str()).and_then(|it| retry_after(it, now));
+        let is_refused = status.is_client_error() || status.is_server_error();
+        let retry = text(RETRY_AFTER.as_str()).filter(|_| is_refused);
+        let retry = retry.and_then(|it| retry_after(it, now));
         Self {
             quota,
             retry_after: retry,
@@ -99,7 +102,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        Signs::read(&map, now)
+        Signs::read(StatusCode::TOO_MANY_REQUESTS, &map, now)
     }
 
     #[test]

@@ -227,12 +227,17 @@ async fn p08_retry_after_is_told_in_seconds_and_as_a_date() -> Result<()> {
             now + SignedDuration::from_mins(10),
         ),
     ] {
-        for status in [200, 429, 503] {
+        for status in [403, 429, 503] {
             server.reply_next(Reply::new(status).header("retry-after", header));
             let answer = client.send(get(&server.url())).await?;
             assert_eq!(answer.signs.retry_after, Some(expected), "{header}");
             let signs = answer.signs.clone();
             assert_eq!(*answer.into_failure().signs, signs);
+        }
+        for status in [200, 204, 304] {
+            server.reply_next(Reply::new(status).header("retry-after", header));
+            let answer = client.send(get(&server.url())).await?;
+            assert_eq!(answer.signs.retry_after, None, "nothing was refused");
         }
     }
     Ok(())

@@ -51,8 +51,12 @@ impl Pace for Counted {
     }
 
     fn heed(&self, _: &str, signs: &Signs) {
+        let quota = signs.quota.filter(|it| it.remaining == 0);
         let mut until = self.until.lock();
-        *until = signs.retry_after.max(*until);
+        *until = signs
+            .retry_after
+            .max(quota.and_then(|it| it.reset))
+            .max(*until);
     }
 }
 
@@ -174,7 +178,8 @@ async fn host_that_wants_to_be_left_alone_in_the_middle_of_a_list_is() -> Result
     let (host, app) = (registry.host(), image(&registry.host(), "team/app"));
     let page = Reply::new(200)
         .header("link", "</v2/team/app/tags/list?last=v1>; rel=\"next\"")
-        .header("retry-after", "600")
+        .header("x-ratelimit-remaining", "0")
+        .header("x-ratelimit-reset", "600")
         .body(r#"{"tags": ["v1"]}"#);
     registry.server.reply_next(page);
     let pace = Arc::new(Counted::default());

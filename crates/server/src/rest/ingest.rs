@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use pathline_release::ingest::MAX_MESSAGE;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -34,8 +34,9 @@ pub(crate) struct Key {
 /// Take a message of a forge or a registry
 ///
 /// A message is a hint: whoever follows the repository or the image that it names is looked at within ten seconds. What
-/// it says is not believed. It is signed (`X-Hub-Signature-256`), or carries the secret as a bearer token or as `key`, as
-/// the configuration file says. The answer is the same whether anybody is concerned or not.
+/// it says is not believed. It is signed (`X-Hub-Signature-256`,
+/// `X-Gitea-Signature`), or carries the secret as a bearer token, in `X-Gitlab-Token` or as `key`, as the configuration
+/// file says. The answer is the same whether anybody is concerned or not.
 #[utoipa::path(
     post, path = "/ingest/{name}", operation_id = "ingest", tag = "trackers", params(SenderName, Key),
     request_body(content = serde_json::Value, description = "The message, as its sender words it",
@@ -52,18 +53,11 @@ pub(crate) async fn take(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, ApiError> {
-    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let bytes = read_bytes(&headers, body, MAX_MESSAGE).await?;
-    let authorization = text(header::AUTHORIZATION.as_str()).unwrap_or_default();
-    let (scheme, secret) = authorization.split_once(' ').unwrap_or_default();
-    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
     let message = Message {
         bytes: &bytes,
-        signature: text("x-hub-signature-256"),
-        bearer: is_bearer.then(|| secret.trim()),
+        headers: &headers,
         key: key.as_deref(),
-        event: text("x-github-event").unwrap_or_default(),
-        delivery: text("x-github-delivery"),
     };
     ingest::take(&state, &name, &message).await?;
     Ok(StatusCode::ACCEPTED)

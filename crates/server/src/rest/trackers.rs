@@ -138,7 +138,7 @@ pub(crate) async fn replace(
 ) -> Result<Response, ApiError> {
     let name = trackers::name_in_path(&id)?;
     let body = read_body(&headers, body).await?;
-    let expected = expected(&headers)?;
+    let expected = expected(&headers);
     let by = &caller.token.name;
     let replaced = trackers::replace(&state, &name, expected, &body, by).await?;
     Ok(tagged(replaced))
@@ -160,7 +160,7 @@ pub(crate) async fn delete(
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
     let name = trackers::name_in_path(&id)?;
-    let expected = expected(&headers)?;
+    let expected = expected(&headers);
     trackers::delete(&state, &name, expected, &caller.token.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -233,28 +233,29 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Reads the edition that a request is for; `*` is any.
-fn expected(headers: &HeaderMap) -> Result<Option<Edition>, ApiError> {
-    let Some(given) = headers.get(header::IF_MATCH) else {
-        return Ok(None);
-    };
-    let given = given.to_str().unwrap_or_default().trim();
-    if given == "*" {
-        return Ok(None);
+/// Reads the editions that a request is for, a list of strong entity tags (RFC 9110, 13.1.1); `*` is any.
+fn expected(headers: &HeaderMap) -> Option<Vec<Edition>> {
+    let given = headers.get_all(header::IF_MATCH);
+    let given: Vec<&str> = given
+        .iter()
+        .map(|it| it.to_str().unwrap_or_default().trim())
+        .collect();
+    if given.is_empty() || given == ["*"] {
+        return None;
     }
-    let numbers = given.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-    let numbers = numbers.and_then(|it| it.split_once('.'));
-    let edition = numbers.and_then(|(generation, token_version)| {
-        Some(Edition {
-            generation: generation.parse().ok()?,
-            token_version: token_version.parse().ok()?,
-        })
-    });
-    // What is no edition of ours is none that there is.
-    Ok(Some(edition.unwrap_or(Edition {
-        generation: 0,
-        token_version: 0,
-    })))
+    // What is no edition of ours is none that there is. None of ours has a comma in it.
+    let tags = given.iter().flat_map(|it| it.split(','));
+    Some(tags.filter_map(|it| edition(it.trim())).collect())
+}
+
+/// Reads an entity tag; a weak one never matches.
+fn edition(tag: &str) -> Option<Edition> {
+    let numbers = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let (generation, token_version) = numbers.split_once('.')?;
+    Some(Edition {
+        generation: generation.parse().ok()?,
+        token_version: token_version.parse().ok()?,
+    })
 }
 
 fn tagged(tracker: Tracker) -> Response {

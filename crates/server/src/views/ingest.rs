@@ -3,6 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use futures::future::try_join_all;
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::Mutex;
@@ -40,9 +42,9 @@ pub struct IngestHook {
 /// The way in which a sender shows that it knows the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngestAuth {
-    /// It signs the message: `X-Hub-Signature-256`.
+    /// It signs the message, as `X-Hub-Signature-256` or in the header of its own.
     Hmac,
-    /// It sends the secret: `Authorization: Bearer`.
+    /// It sends the secret, as `Authorization: Bearer` or in the header of its own.
     Header,
     /// It can do neither, and the secret is in the URL: `?key=`.
     Key,
@@ -51,13 +53,8 @@ pub enum IngestAuth {
 /// A message as it came.
 pub(crate) struct Message<'a> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) signature: Option<&'a str>,
-    pub(crate) bearer: Option<&'a str>,
+    pub(crate) headers: &'a HeaderMap,
     pub(crate) key: Option<&'a str>,
-    /// The sender's word for what happened.
-    pub(crate) event: &'a str,
-    /// The sender's name for this message.
-    pub(crate) delivery: Option<&'a str>,
 }
 
 /// The outcome of a message.
@@ -134,15 +131,18 @@ pub(crate) async fn take(
         metrics.ingested(name, "malformed");
         ApiError::bad_request("the message is not JSON")
     })?;
+    let event = message.header(hook.sender.headers().event);
+    let event = event.unwrap_or_default();
     // Senders do not know of each other's names for messages.
-    let delivery = message.delivery.map(|it| format!("{name}/{it}"));
+    let delivery = message.delivery(hook.sender, &content);
+    let delivery = delivery.map(|it| format!("{name}/{it}"));
     if let Some(delivery) = &delivery
         && !ingest.deliveries.lock().insert(delivery)
     {
-        message.tell(state, name, &Taken::Repeated);
+        Taken::Repeated.tell(state, name, event);
         return Ok(());
     }
-    let hints = hook.sender.hints(message.event, &content);
+    let hints = hook.sender.hints(event, &content);
     let recorded = record(state, name, &hints).await;
     // It is sent again by the same name, and has to count then.
     if let (Err(_), Some(delivery)) = (&recorded, &delivery) {
@@ -153,7 +153,7 @@ pub(crate) async fn take(
         0 => Taken::ForNobody,
         count => Taken::For(count),
     };
-    message.tell(state, name, &taken);
+    taken.tell(state, name, event);
     Ok(())
 }
 
@@ -171,21 +171,51 @@ async fn record(state: &AppState, name: &str, hints: &[Hint]) -> Result<usize, A
     Ok(try_join_all(hints).await?.len())
 }
 
-impl Message<'_> {
+impl<'a> Message<'a> {
+    fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.get(name).and_then(|it| it.to_str().ok())
+    }
+
+    /// Returns the sender's name for the message.
+    fn delivery<'b>(&self, sender: Sender, content: &'b Value) -> Option<&'b str>
+    where
+        'a: 'b,
+    {
+        let headers = sender.headers().delivery.iter();
+        let told = headers.filter_map(|it| self.header(it)).next();
+        told.or_else(|| sender.delivery(content))
+    }
+
+    /// Returns the secret that is in a header.
+    fn token(&self, sender: Sender) -> Option<&'a str> {
+        let header = sender.headers().token;
+        let value = self.header(header)?;
+        if header != AUTHORIZATION.as_str() {
+            return Some(value);
+        }
+        match value.split_once(' ') {
+            Some((scheme, secret)) if scheme.eq_ignore_ascii_case("bearer") => Some(secret.trim()),
+            // Harbor sends what it was given, whatever that is.
+            _ => (sender == Sender::Harbor).then_some(value),
+        }
+    }
+}
+
+impl Taken {
     /// Tells the log and the metrics what became of the message; its sender is told nothing, whoever is concerned.
-    fn tell(&self, state: &AppState, name: &str, taken: &Taken) {
-        let (outcome, words) = match taken {
-            Taken::For(count) => ("concerned", format!("it concerns {count} trackers")),
-            Taken::ForNobody => ("nobody", "it concerns no tracker".to_owned()),
-            Taken::Meaningless => (
+    fn tell(&self, state: &AppState, name: &str, event: &str) {
+        let (outcome, words) = match self {
+            Self::For(count) => ("concerned", format!("it concerns {count} trackers")),
+            Self::ForNobody => ("nobody", "it concerns no tracker".to_owned()),
+            Self::Meaningless => (
                 "unknown",
                 "it names no repository and no image that has changed".to_owned(),
             ),
-            Taken::Repeated => ("repeated", "it was taken before".to_owned()),
+            Self::Repeated => ("repeated", "it was taken before".to_owned()),
         };
         state.metrics().ingested(name, outcome);
         // The sender's word may be anything.
-        let event: String = self.event.chars().take(MAX_EVENT).collect();
+        let event: String = event.chars().take(MAX_EVENT).collect();
         tracing::info!("took a message of `{name}` (event {event:?}): {words}");
     }
 }
@@ -193,12 +223,18 @@ impl Message<'_> {
 impl IngestHook {
     fn admits(&self, message: &Message<'_>) -> bool {
         match self.auth {
-            IngestAuth::Hmac => message
-                .signature
-                .and_then(|it| it.strip_prefix("sha256="))
-                .and_then(decode_hex)
-                .is_some_and(|signature| self.mac(message.bytes).verify_slice(&signature).is_ok()),
-            IngestAuth::Header => message.bearer.is_some_and(|it| self.is_secret(it)),
+            IngestAuth::Hmac => {
+                let habits = self.sender.headers();
+                let signature = message.header(habits.signature);
+                signature
+                    .and_then(|it| it.strip_prefix(habits.signature_prefix))
+                    .and_then(decode_hex)
+                    .is_some_and(|it| self.mac(message.bytes).verify_slice(&it).is_ok())
+            }
+            IngestAuth::Header => {
+                let token = message.token(self.sender);
+                token.is_some_and(|it| self.is_secret(it))
+            }
             IngestAuth::Key => message.key.is_some_and(|it| self.is_secret(it)),
         }
     }
@@ -290,6 +326,8 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderName;
+
     use super::*;
 
     fn mk_hook(auth: IngestAuth) -> IngestHook {
@@ -301,15 +339,26 @@ mod tests {
         }
     }
 
-    fn mk_message(bytes: &[u8]) -> Message<'_> {
-        Message {
+    fn mk_headers(headers: &[(&'static str, &str)]) -> HeaderMap {
+        let headers = headers.iter().map(|(name, value)| {
+            let value = value.parse().expect("it is a value");
+            (HeaderName::from_static(name), value)
+        });
+        headers.collect()
+    }
+
+    fn admits(
+        hook: &IngestHook,
+        headers: &[(&'static str, &str)],
+        key: Option<&str>,
+        bytes: &[u8],
+    ) -> bool {
+        let headers = &mk_headers(headers);
+        hook.admits(&Message {
             bytes,
-            signature: None,
-            bearer: None,
-            key: None,
-            event: "",
-            delivery: None,
-        }
+            headers,
+            key,
+        })
     }
 
     /// The example of GitHub's own documentation.
@@ -319,15 +368,13 @@ mod tests {
     #[test]
     fn signature_of_githubs_documentation_is_admitted_and_no_other() {
         let hook = mk_hook(IngestAuth::Hmac);
-        let signed = |signature, bytes| {
-            hook.admits(&Message {
-                signature,
-                ..mk_message(bytes)
-            })
+        let signed = |signature: &str, bytes| {
+            let headers = [("x-hub-signature-256", signature)];
+            admits(&hook, &headers, None, bytes)
         };
-        assert!(signed(Some(SIGNATURE), b"Hello, World!"));
-        assert!(!signed(Some(SIGNATURE), b"Hello, World?"));
-        assert!(!signed(None, b"Hello, World!"));
+        assert!(signed(SIGNATURE, b"Hello, World!"));
+        assert!(!signed(SIGNATURE, b"Hello, World?"));
+        assert!(!admits(&hook, &[], None, b"Hello, World!"));
         for bad in [
             "",
             "sha256=",
@@ -336,24 +383,66 @@ mod tests {
             "sha1=757107ea",
             &SIGNATURE[7..],
         ] {
-            assert!(!signed(Some(bad), b"Hello, World!"), "{bad}");
+            assert!(!signed(bad, b"Hello, World!"), "{bad}");
         }
     }
 
     #[test]
-    fn secret_counts_only_where_it_is_expected() {
-        let secret = Some("It's a Secret to Everybody");
-        let message = |bearer, key| Message {
-            bearer,
-            key,
-            ..mk_message(b"{}")
+    fn gitea_signs_without_a_word_before_the_digits() {
+        let hook = IngestHook {
+            sender: Sender::Gitea,
+            ..mk_hook(IngestAuth::Hmac)
         };
-        assert!(mk_hook(IngestAuth::Header).admits(&message(secret, None)));
-        assert!(mk_hook(IngestAuth::Key).admits(&message(None, secret)));
-        assert!(!mk_hook(IngestAuth::Header).admits(&message(None, secret)));
-        assert!(!mk_hook(IngestAuth::Key).admits(&message(secret, None)));
-        assert!(!mk_hook(IngestAuth::Hmac).admits(&message(secret, secret)));
-        assert!(!mk_hook(IngestAuth::Key).admits(&message(None, Some(""))));
+        let signed = |header: &'static str, signature: &str| {
+            admits(&hook, &[(header, signature)], None, b"Hello, World!")
+        };
+        assert!(signed("x-gitea-signature", &SIGNATURE[7..]));
+        assert!(!signed("x-gitea-signature", SIGNATURE));
+        assert!(!signed("x-gitea-signature", ""));
+        assert!(!signed("x-hub-signature-256", SIGNATURE));
+    }
+
+    #[test]
+    fn secret_counts_only_where_it_is_expected() {
+        let secret = "It's a Secret to Everybody";
+        let bearer = format!("Bearer {secret}");
+        let bearer = [("authorization", bearer.as_str())];
+        let hook = mk_hook;
+        let is_in = |auth, headers: &[_], key| admits(&hook(auth), headers, key, b"{}");
+        assert!(is_in(IngestAuth::Header, &bearer, None));
+        assert!(is_in(IngestAuth::Key, &[], Some(secret)));
+        assert!(!is_in(IngestAuth::Header, &[], Some(secret)));
+        assert!(!is_in(
+            IngestAuth::Header,
+            &[("authorization", secret)],
+            None
+        ));
+        assert!(!is_in(IngestAuth::Key, &bearer, None));
+        assert!(!is_in(IngestAuth::Hmac, &bearer, Some(secret)));
+        assert!(!is_in(IngestAuth::Key, &[], Some("")));
+    }
+
+    #[test]
+    fn secret_is_in_the_header_of_its_sender() {
+        let secret = "It's a Secret to Everybody";
+        let bearer = format!("bearer {secret}");
+        let basic = format!("Basic {secret}");
+        for (sender, header, value, expected) in [
+            (Sender::GitLab, "x-gitlab-token", secret, true),
+            (Sender::GitLab, "x-gitlab-token", "other", false),
+            (Sender::GitLab, "authorization", &bearer, false),
+            (Sender::Harbor, "authorization", secret, true),
+            (Sender::Harbor, "authorization", &bearer, true),
+            (Sender::Harbor, "authorization", &basic, false),
+            (Sender::Generic, "x-gitlab-token", secret, false),
+        ] {
+            let hook = IngestHook {
+                sender,
+                ..mk_hook(IngestAuth::Header)
+            };
+            let found = admits(&hook, &[(header, value)], None, b"{}");
+            assert_eq!(found, expected, "{sender:?} {header}: {value}");
+        }
     }
 
     #[test]

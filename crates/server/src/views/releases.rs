@@ -10,6 +10,7 @@ use pathline_keys::{ChangeKind, KeyRef, KeySet, Name, ValueRef};
 use pathline_ledger::releases::{ReleaseFilter, StoredConfiguration, StoredRelease};
 use pathline_ledger::{Page, Paged};
 use pathline_release::TrackerName;
+use pathline_release::application;
 use pathline_release::queue::Flow;
 use serde_json::Value;
 
@@ -150,14 +151,15 @@ impl Keys {
         let Some(configuration) = configuration else {
             return Self::default();
         };
-        let read = |document: &Value| {
-            let keys = pathline_keys::document::read(Format::Json, &document.to_string());
+        let read = |document: Value| {
+            let document = application::settings(document).to_string();
+            let keys = pathline_keys::document::read(Format::Json, &document);
             // It was read as an application file before; whatever is in one can be a key.
             keys.unwrap_or_default()
         };
         Self {
-            all: read(&configuration.whole()),
-            public: read(&configuration.document),
+            all: read(configuration.whole()),
+            public: read(configuration.document.clone()),
         }
     }
 

@@ -63,17 +63,27 @@ fn status(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> Tra
             message: message(condition),
             since,
         });
+    let lost_token = stored.has_lost_token.then(|| TrackerCondition {
+        of_type: "TokenLost".to_owned(),
+        message: format!(
+            "the key that its token was sealed with is lost, and nothing is read until the token is given again: `pathline \
+             tracker set {} --source-token-file FILE`, or `--no-source-token`",
+            stored.name
+        ),
+        since: stored.updated,
+    });
     let conditions = conditions.chain(places.conditions(stored));
     let last = state.last_release();
     let wanted = state.source().or_else(|| last.map(|it| &it.configuration));
     TrackerStatus {
         phase: match state.phase() {
+            _ if stored.has_lost_token => "degraded",
             Phase::Ingesting => "ingesting",
             Phase::Tracking => "tracking",
             Phase::Degraded => "degraded",
         }
         .to_owned(),
-        conditions: conditions.collect(),
+        conditions: conditions.chain(lost_token).collect(),
         warnings: Vec::new(),
         source: state.source().map(source),
         image: wanted.map(|configuration| image(stored, configuration)),

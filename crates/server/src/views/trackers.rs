@@ -85,13 +85,14 @@ pub(crate) async fn create(state: &AppState, body: &[u8], by: &str) -> Result<Tr
 pub(crate) async fn replace(
     state: &AppState,
     name: &TrackerName,
-    expected: Option<Edition>,
+    expected: Option<Vec<Edition>>,
     body: &[u8],
     by: &str,
 ) -> Result<Tracker, ApiError> {
     let body = Body::read(body).map_err(|invalid| refuse_body(&invalid))?;
     let trackers = state.ledger()?.trackers();
     let stored = trackers.get(name).await?.ok_or_else(|| missing(name))?;
+    let expected = among(expected, stored.edition).ok_or_else(|| stale(name))?;
     let token = match stored.has_token {
         true => trackers.token(&stored.uid).await?,
         false => None,
@@ -125,10 +126,12 @@ pub(crate) async fn replace(
 pub(crate) async fn delete(
     state: &AppState,
     name: &TrackerName,
-    expected: Option<Edition>,
+    expected: Option<Vec<Edition>>,
     by: &str,
 ) -> Result<(), ApiError> {
     let trackers = state.ledger()?.trackers();
+    let stored = trackers.get(name).await?.ok_or_else(|| missing(name))?;
+    let expected = among(expected, stored.edition).ok_or_else(|| stale(name))?;
     let now = state.clock().now();
     match trackers.delete(name, expected, by, now).await? {
         DeleteOutcome::Deleted { .. } => {
@@ -187,6 +190,8 @@ async fn warnings(
     Ok(warnings
         .map(|it| TrackerWarning {
             path: it.path,
+            line: it.position.map(|it| it.line as u64),
+            column: it.position.map(|it| it.column as u64),
             message: it.message,
         })
         .collect())
@@ -195,6 +200,14 @@ async fn warnings(
 fn view(state: &AppState, stored: &StoredTracker, places: &Places) -> Tracker {
     let polls = state.polls().of(&stored.uid);
     tracker_status::view(stored, places, polls.as_ref())
+}
+
+/// Returns the edition that the ledger is to find, if any will not do; nothing if there is another one already.
+fn among(expected: Option<Vec<Edition>>, found: Edition) -> Option<Option<Edition>> {
+    match expected {
+        None => Some(None),
+        Some(editions) => editions.contains(&found).then_some(Some(found)),
+    }
 }
 
 /// Returns the error that there is no such tracker.

@@ -29,6 +29,11 @@ async fn with_senders() -> Tracked {
         hook("github", Sender::GitHub, IngestAuth::Hmac),
         hook("registry", Sender::Distribution, IngestAuth::Header),
         hook("ci", Sender::Generic, IngestAuth::Key),
+        hook("lab", Sender::GitLab, IngestAuth::Header),
+        hook("gitea", Sender::Gitea, IngestAuth::Hmac),
+        hook("hub", Sender::DockerHub, IngestAuth::Key),
+        hook("harbor", Sender::Harbor, IngestAuth::Header),
+        hook("quay", Sender::Quay, IngestAuth::Key),
     ];
     let state = tracked.world.state.clone().with_ingest(hooks);
     tracked.world.router = app(state.clone());
@@ -254,6 +259,117 @@ async fn anybody_may_send_with_the_key() {
         (answer.status.as_u16(), hints(&tracked).await.len()),
         (202, before)
     );
+}
+
+/// Returns the signature of a message.
+fn digits(body: &str) -> String {
+    let mac = Hmac::<Sha256>::new_from_slice(KEY.as_bytes()).expect("it is there");
+    let mac = mac.chain_update(body).finalize().into_bytes();
+    mac.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn each_sender_is_let_in_by_its_own_habit_and_counts_once() {
+    let tracked = with_senders().await;
+    let (registry, repository) = image(&tracked).await;
+    let (owner, name) = repository.split_once('/').unwrap();
+    let push = json!({"object_kind": "push", "ref": "refs/heads/main",
+                      "project": {"git_http_url": "https://github.com/o/r.git"}});
+    let package = json!({"action": "created", "package": {
+        "type": "container", "name": name, "owner": {"login": owner},
+        "html_url": format!("https://{registry}/{owner}/-/packages/container/{name}/1")}});
+    let artifact = json!({"specversion": "1.0", "id": "1", "type": "harbor.artifact.pushed",
+                          "data": {"repository": {"repo_full_name": repository}}});
+    let tags = json!({"docker_url": format!("{registry}/{repository}"), "updated_tags": ["1"]});
+    let lab = |token: &str| {
+        Request::post("/ingest/lab")
+            .header("x-gitlab-token", token)
+            .header("x-gitlab-event", "Push Hook")
+            .header("x-gitlab-event-uuid", "1")
+    };
+    let gitea = |digits: String| {
+        Request::post("/ingest/gitea")
+            .header("x-gitea-signature", digits)
+            .header("x-gitea-event", "package")
+            .header("x-gitea-delivery", "1")
+    };
+    let harbor = |value: &str| Request::post("/ingest/harbor").header("authorization", value);
+    let quay = |key: &str| Request::post(format!("/ingest/quay?key={key}"));
+    let signed = digits(&package.to_string());
+    let forged = signed.chars().rev().collect();
+    for (sender, good, bad, body, has_names) in [
+        ("lab", [lab(KEY), lab(KEY)], lab("x"), push, true),
+        (
+            "gitea",
+            [gitea(signed.clone()), gitea(signed)],
+            gitea(forged),
+            package,
+            true,
+        ),
+        (
+            "harbor",
+            [harbor(KEY), harbor(KEY)],
+            harbor("Basic x"),
+            artifact,
+            true,
+        ),
+        ("quay", [quay(KEY), quay(KEY)], quay("x"), tags, false),
+    ] {
+        let before = hints(&tracked).await.len();
+        let body = body.to_string();
+        let refused = send(&tracked, bad, body.clone()).await;
+        assert_eq!(refused.status, 401, "{sender}");
+        for request in good {
+            let answer = send(&tracked, request, body.clone()).await;
+            assert_eq!(answer.status, 202, "{sender}");
+        }
+        let found = hints(&tracked).await.split_off(before);
+        let times = if has_names { 1 } else { 2 };
+        assert_eq!(
+            found,
+            vec![sender; times],
+            "who names messages is heard once"
+        );
+    }
+}
+
+#[tokio::test]
+async fn message_of_docker_hub_is_taken_with_its_key_alone() {
+    let tracked = with_senders().await;
+    let body = json!({"push_data": {"tag": "1"}, "repository": {"repo_name": "o/r"}}).to_string();
+    let right = Request::post(format!("/ingest/hub?key={KEY}"));
+    assert_eq!(send(&tracked, right, body.clone()).await.status, 202);
+    let bearer = Request::post("/ingest/hub").header("authorization", format!("Bearer {KEY}"));
+    assert_eq!(send(&tracked, bearer, body).await.status, 401);
+    assert_eq!(hints(&tracked).await, [""; 0], "the image is elsewhere");
+}
+
+#[tokio::test]
+async fn hostile_messages_are_refused_or_mean_nothing() {
+    let tracked = with_senders().await;
+    let deep = format!("{}{}", "[".repeat(500_000), "]".repeat(500_000));
+    let nested = format!(
+        "{}1{}",
+        r#"{"repository":"#.repeat(100_000),
+        "}".repeat(100_000)
+    );
+    let wide = json!({"object_kind": "push", "project": {"git_http_url": "https://x/".repeat(100_000)},
+                      "docker_url": "a/".repeat(100_000), "updated_tags": {}, "repo": "\u{0}\u{202e}/.."});
+    let twice =
+        r#"{"object_kind": "ping", "object_kind": {"push": 1}, "project": 5, "type": 1e999}"#;
+    for sender in ["ci", "hub", "quay"] {
+        let post = || Request::post(format!("/ingest/{sender}?key={KEY}"));
+        for (body, statuses) in [
+            (deep.clone(), &[400][..]),
+            (nested.clone(), &[400]),
+            (wide.to_string(), &[202]),
+            (twice.to_owned(), &[202, 400]),
+        ] {
+            let status = send(&tracked, post(), body).await.status.as_u16();
+            assert!(statuses.contains(&status), "{sender}: {status}");
+        }
+    }
+    assert_eq!(hints(&tracked).await, [""; 0]);
 }
 
 #[tokio::test]

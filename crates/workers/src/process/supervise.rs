@@ -15,6 +15,7 @@ use crate::child::{Child, Exit, Launch};
 use crate::command::environment;
 use crate::context::Context;
 use crate::explain::explain;
+use crate::mounts::{self, Mounts};
 use crate::pause::Pause;
 use crate::source::WorkDir;
 use crate::status::{Occasion, READY, Reporter, Verdict, now, set_condition};
@@ -165,8 +166,18 @@ impl Supervisor {
         let work = WorkDir::create(&self.context.places, spec.source.clone())
             .await
             .map_err(|error| Verdict::no("SourceUnavailable", explain(&error)))?;
+        let namespace = self.process.namespace().unwrap_or_default();
+        let mounts = Mounts {
+            client: &self.context.client,
+            namespace: &namespace,
+        };
+        let unreadable = |error: mounts::Error| Verdict::no("CannotStart", explain(&error));
+        let variables = mounts.variables(&spec.env).await.map_err(unreadable)?;
+        let files = work.files();
+        let written = mounts.write(&spec.volumes, &spec.volume_mounts, &files);
+        written.await.map_err(unreadable)?;
         let options = &self.context.options;
-        let environment = environment(options, &work, &spec.env, spec.source.as_ref());
+        let environment = environment(options, &work, &variables, spec.source.as_ref());
         let launch = Launch {
             command: spec.command.clone(),
             environment: environment

@@ -16,6 +16,7 @@ use crate::child::{Child, Exit, Launch, StartError};
 use crate::command::environment;
 use crate::context::Context;
 use crate::explain::explain;
+use crate::mounts::{self, Mounts};
 use crate::pause::Pause;
 use crate::shortage::is_shortage;
 use crate::source::{self, WorkDir};
@@ -34,6 +35,8 @@ enum Failure {
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]
+    Variables(#[from] mounts::Error),
+    #[error(transparent)]
     Source(#[from] source::Error),
     #[error(transparent)]
     Output(#[from] outputs::Error),
@@ -44,7 +47,7 @@ impl Failure {
         match self {
             Self::Exited(_) => "Failed",
             Self::TimedOut(_) => "TimedOut",
-            Self::Start(_) => "CannotStart",
+            Self::Start(_) | Self::Variables(_) => "CannotStart",
             Self::Source(_) => "SourceUnavailable",
             Self::Output(_) => "OutputMissing",
         }
@@ -58,6 +61,7 @@ impl Failure {
             Self::Start(StartError::Pathline(_)) | Self::Source(source::Error::Directory(_)) => {
                 true
             }
+            Self::Variables(error) => error.is_passing(),
             Self::Start(_) | Self::Source(_) | Self::Output(_) => is_shortage(self),
         }
     }
@@ -217,7 +221,16 @@ async fn execute(
         Ok(work) => work,
         Err(error) => return Some(Failure::from(error).into()),
     };
-    let environment = environment(&context.options, &work, &spec.env, spec.source.as_ref());
+    let namespace = task.namespace().unwrap_or_default();
+    let mounts = Mounts {
+        client: &context.client,
+        namespace: &namespace,
+    };
+    let variables = match mounts.variables(&spec.env).await {
+        Ok(variables) => variables,
+        Err(error) => return Some(Failure::from(error).into()),
+    };
+    let environment = environment(&context.options, &work, &variables, spec.source.as_ref());
     let environment = match environment {
         Ok(environment) => environment,
         Err(error) => return Some(Failure::from(error).into()),

@@ -1,6 +1,11 @@
 use std::collections::BTreeSet;
 
 use futures::{StreamExt, TryStreamExt};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Api;
+use kube::api::PostParams;
 use kube::runtime::{WatchStreamExt, watcher};
 use pathline_kinds::workers::Process;
 use pathline_testkit::free_port;
@@ -168,4 +173,55 @@ async fn stopping_the_workers_leaves_no_child() {
         std::fs::read_dir(dir.path().join("runs")).unwrap().count(),
         0
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_is_given_files_and_variables_of_config_maps_and_secrets_once_they_are_there() {
+    let dir = TempDir::new().unwrap();
+    let house = House::open(dir.path()).await;
+    let script = "cat etc/web/main.yaml run/login/password; echo $TOKEN; exec sleep 600";
+    let spec = json!({
+        "command": ["sh", "-c", script],
+        "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "login", "key": "token"}}}],
+        "volumes": [
+            {"name": "config", "configMap": {"name": "web", "items": [{"key": "k1", "path": "main.yaml"}]}},
+            {"name": "login", "projected": {"sources": [{"secret": {"name": "login"}}]}},
+        ],
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/etc/web", "readOnly": true},
+            {"name": "login", "mountPath": "/run/login"},
+        ],
+    });
+    house.create::<Process>("web", spec).await;
+    let is_told =
+        |it: &Value| message(it, "Ready").contains("there is no Secret `login` in this namespace");
+    house.until::<Process>("web", is_told).await;
+
+    let metadata = |name: &str| ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let config = ConfigMap {
+        metadata: metadata("web"),
+        data: Some([("k1".to_owned(), "main\n".to_owned())].into()),
+        ..ConfigMap::default()
+    };
+    let texts = [("password", "s3cret\n"), ("token", "t0ken")];
+    let secret = Secret {
+        metadata: metadata("login"),
+        data: Some(
+            texts
+                .map(|(key, text)| (key.to_owned(), ByteString(text.into())))
+                .into(),
+        ),
+        ..Secret::default()
+    };
+    let params = PostParams::default();
+    let configs: Api<ConfigMap> = house.api();
+    configs.create(&params, &config).await.unwrap();
+    let secrets: Api<Secret> = house.api();
+    secrets.create(&params, &secret).await.unwrap();
+    let process = house.until::<Process>("web", is_ready).await;
+    assert_eq!(process["status"]["logTail"], "main\ns3cret\nt0ken\n");
+    house.close().await;
 }

@@ -89,6 +89,47 @@ async fn description_that_fails_is_tried_less_and_less_often() {
 }
 
 #[tokio::test]
+async fn image_of_many_trackers_is_described_once() {
+    let mut world = World::new().await;
+    world
+        .registry
+        .push("shop/web", "latest", &[(REVISION, "c0ffee")]);
+    world.commit("latest");
+    let names: Vec<String> = (0..30).map(|it| format!("shop.web{it}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    world.follow(&names).await;
+    world.poll().await;
+    let (asked, _) = world.asked();
+    let count = |part: &str| asked.iter().filter(|it| it.contains(part)).count();
+    assert_eq!(count("GET /v2/shop/web/manifests/"), 1, "{asked:?}");
+    assert_eq!(count("/blobs/"), 1, "{asked:?}");
+    for tracker in world.followed.all() {
+        let uid = &tracker.stored.uid;
+        let found = world.ledger.releases().numbered(uid, 1).await.unwrap();
+        let revision = found.and_then(|it| it.image_revision);
+        assert_eq!(revision.as_deref(), Some("c0ffee"));
+    }
+    // Another image is asked for, and this one still is not.
+    world
+        .registry
+        .push("shop/web", "latest", &[(REVISION, "beef")]);
+    world.poll().await;
+    assert_eq!(blobs(&world), 1);
+}
+
+#[tokio::test]
+async fn failed_description_is_shared_by_nobody_who_comes_later() {
+    let mut world = broken(&[(REVISION, "c0ffee")]).await;
+    world.poll().await;
+    assert_eq!(blobs(&world), 1);
+    world.registry.change(|it| it.breaks_blobs = false);
+    world.poll().await;
+    assert_eq!(blobs(&world), 1, "it is asked again");
+    let revision = release(&world).await.image_revision;
+    assert_eq!(revision.as_deref(), Some("c0ffee"));
+}
+
+#[tokio::test]
 async fn image_that_says_nothing_is_asked_once() {
     let mut world = broken(&[]).await;
     world.registry.change(|it| it.breaks_blobs = false);

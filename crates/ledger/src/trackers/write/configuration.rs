@@ -35,7 +35,19 @@ impl PreparedConfiguration {
         self.document.len()
     }
 
-    /// Stores the configuration of a tracker, unless it is there.
+    /// Tells whether it is there, without the secrets that it had.
+    pub(super) async fn is_forgotten(
+        &self,
+        transaction: &mut Transaction<'_>,
+        uid: &str,
+    ) -> Result<bool, Error> {
+        let asked = sql("select count(*) from configuration \
+             where tracker_uid = $1 and config_hash = $2 and secrets = 'forgotten'");
+        let asked = asked.bind(uid).bind(&self.config_hash);
+        Ok(transaction.session().only::<(i64,)>(asked).await?.0 > 0)
+    }
+
+    /// Stores the configuration of a tracker, unless it is there, with its secrets.
     pub(super) async fn store(
         &self,
         transaction: &mut Transaction<'_>,
@@ -43,7 +55,8 @@ impl PreparedConfiguration {
         uid: &str,
     ) -> Result<(), Error> {
         let is_there = sql("select count(*) from configuration \
-             where tracker_uid = $1 and config_hash = $2");
+             where tracker_uid = $1 and config_hash = $2 \
+             and (secrets is null or secrets <> 'forgotten')");
         let is_there = is_there.bind(uid).bind(&self.config_hash);
         if transaction.session().only::<(i64,)>(is_there).await?.0 > 0 {
             return Ok(());
@@ -58,7 +71,8 @@ impl PreparedConfiguration {
         };
         let insert = sql(
             "insert into configuration (tracker_uid, config_hash, document, secrets) \
-             values ($1, $2, $3, $4)",
+             values ($1, $2, $3, $4) \
+             on conflict (tracker_uid, config_hash) do update set secrets = excluded.secrets",
         )
         .bind(uid)
         .bind(&self.config_hash)

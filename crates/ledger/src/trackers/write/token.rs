@@ -5,7 +5,7 @@ use pathline_release::Token;
 use crate::database::sql;
 use crate::error::Error;
 use crate::sealed::SecretText;
-use crate::sealing::{Sealing, TOKEN};
+use crate::sealing::{FORGOTTEN, Sealing, TOKEN};
 use crate::writer::Transaction;
 
 /// Seals a token for its row; nothing for one that is anonymous.
@@ -35,6 +35,9 @@ pub(super) async fn is_stored(
     let Some((Some(stored), version)) = row else {
         return Ok(token.is_anonymous());
     };
+    if stored == FORGOTTEN {
+        return Ok(false);
+    }
     if token.is_anonymous() {
         return Ok(false);
     }

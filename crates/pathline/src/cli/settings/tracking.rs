@@ -76,11 +76,16 @@ pub(super) struct IngestKeys {
 #[serde(rename_all = "lowercase")]
 enum SenderKey {
     Github,
+    Gitlab,
+    Gitea,
     Distribution,
+    Dockerhub,
+    Harbor,
+    Quay,
     Generic,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum AuthKey {
     Hmac,
@@ -259,12 +264,14 @@ impl IngestKeys {
             return Err(wrong("name", &self.name, problem));
         }
         let secret = read_secret("secretFile", &self.name, &beside.join(&self.secret_file))?;
-        let (sender, usual) = match self.of_type {
-            SenderKey::Github => (Sender::GitHub, AuthKey::Hmac),
-            SenderKey::Distribution => (Sender::Distribution, AuthKey::Header),
-            SenderKey::Generic => (Sender::Generic, AuthKey::Header),
-        };
-        let auth = match self.auth.unwrap_or(usual) {
+        let (sender, usual) = self.of_type.resolve();
+        let auth = self.auth.unwrap_or(usual);
+        if !self.of_type.can(auth) {
+            let usual = usual.word();
+            let problem = format!("the sender cannot show its secret so; `{usual}` is what it can");
+            return Err(wrong("auth", &self.name, &problem));
+        }
+        let auth = match auth {
             AuthKey::Hmac => IngestAuth::Hmac,
             AuthKey::Header => IngestAuth::Header,
             AuthKey::Key => IngestAuth::Key,
@@ -275,6 +282,41 @@ impl IngestKeys {
             auth,
             secret,
         })
+    }
+}
+
+impl SenderKey {
+    /// Returns the sender, and the way in which it usually shows the secret.
+    fn resolve(self) -> (Sender, AuthKey) {
+        match self {
+            Self::Github => (Sender::GitHub, AuthKey::Hmac),
+            Self::Gitlab => (Sender::GitLab, AuthKey::Header),
+            Self::Gitea => (Sender::Gitea, AuthKey::Hmac),
+            Self::Distribution => (Sender::Distribution, AuthKey::Header),
+            Self::Dockerhub => (Sender::DockerHub, AuthKey::Key),
+            Self::Harbor => (Sender::Harbor, AuthKey::Header),
+            Self::Quay => (Sender::Quay, AuthKey::Key),
+            Self::Generic => (Sender::Generic, AuthKey::Header),
+        }
+    }
+
+    /// Tells whether the sender can show the secret in a way; a key in the URL is possible for all of them.
+    fn can(self, auth: AuthKey) -> bool {
+        match self {
+            Self::Dockerhub | Self::Quay => auth == AuthKey::Key,
+            Self::Gitlab | Self::Harbor | Self::Distribution => auth != AuthKey::Hmac,
+            Self::Github | Self::Gitea | Self::Generic => true,
+        }
+    }
+}
+
+impl AuthKey {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Hmac => "hmac",
+            Self::Header => "header",
+            Self::Key => "key",
+        }
     }
 }
 

@@ -244,7 +244,12 @@ fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
         writeln!(out, "  {}: {message}", condition.of_type)?;
     }
     for warning in &status.warnings {
-        writeln!(out, "  warning: {}: {}", warning.path, warning.message)?;
+        let place = match (warning.line, warning.column) {
+            (Some(line), Some(column)) => format!("line {line}, column {column}: "),
+            _ => String::new(),
+        };
+        let (path, message) = (&warning.path, &warning.message);
+        writeln!(out, "  warning: {place}{path}: {message}")?;
     }
     Ok(())
 }

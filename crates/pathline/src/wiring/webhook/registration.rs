@@ -19,7 +19,7 @@ use crate::wiring::admission::NAME;
 /// The name of the configuration object.
 const CONFIGURATION: &str = "pathline";
 
-/// The kinds that have rules.
+/// The kinds of supply chains that have rules.
 const RESOURCES: [&str; 8] = [
     "clustersupplychains",
     "clusterdeliveries",
@@ -171,22 +171,30 @@ pub(super) async fn unregister(
 }
 
 fn webhook(client_config: WebhookClientConfig) -> ValidatingWebhook {
-    let all = |values: &[&str]| Some(values.iter().map(|value| (*value).to_owned()).collect());
     ValidatingWebhook {
         name: NAME.to_owned(),
         admission_review_versions: vec!["v1".to_owned()],
         side_effects: "None".to_owned(),
         failure_policy: Some("Fail".to_owned()),
         timeout_seconds: Some(10),
-        rules: Some(vec![RuleWithOperations {
-            api_groups: all(&["carto.run"]),
-            api_versions: all(&["v1alpha1"]),
-            operations: all(&["CREATE", "UPDATE"]),
-            resources: all(&RESOURCES),
-            scope: Some("Cluster".to_owned()),
-        }]),
+        rules: Some(vec![
+            rule("carto.run", &RESOURCES),
+            rule("pathline.dev", &["environments"]),
+        ]),
         client_config,
         ..ValidatingWebhook::default()
+    }
+}
+
+/// Returns the writes of kinds of a group, which the cluster asks about.
+fn rule(group: &str, resources: &[&str]) -> RuleWithOperations {
+    let all = |values: &[&str]| Some(values.iter().map(|value| (*value).to_owned()).collect());
+    RuleWithOperations {
+        api_groups: all(&[group]),
+        api_versions: all(&["v1alpha1"]),
+        operations: all(&["CREATE", "UPDATE"]),
+        resources: all(resources),
+        scope: Some("Cluster".to_owned()),
     }
 }
 

@@ -201,6 +201,64 @@ fn key_that_is_lost_is_not_replaced_by_another_one() {
 }
 
 #[test]
+fn key_that_is_lost_for_good_costs_the_secrets_and_nothing_else() {
+    let (repository, config) = closed();
+    let mut world = World::start(&config);
+    world.follow_so("shop.web", &repository, &json!({"token": TOKEN}));
+    world.follow_so("shop.public", &repository, &json!({}));
+    assert_opens(&world, &repository);
+    let before = world.tracker("shop.web");
+    let running = world.run(&["seal", "reset", "--forget-secrets"]);
+    assert_eq!(running.status.code(), Some(1), "{running:?}");
+    let leash = world.stop().leash;
+    let path = world.data_dir().join("seal.key");
+
+    // As long as the key is there, nothing is forgotten.
+    let refused = world.run(&["seal", "reset", "--forget-secrets"]);
+    let said = stderr(&refused);
+    assert!(
+        said.contains("opens what is sealed; nothing is lost"),
+        "{said}"
+    );
+    fs::remove_file(&path).expect("it is there");
+    let said = refusal(&world, &[]);
+    assert!(said.contains("`pathline seal reset`"), "{said}");
+    let asked = world.run(&["seal", "reset"]);
+    assert_eq!(asked.status.code(), Some(2), "{asked:?}");
+    let said = stderr(&asked);
+    assert!(
+        said.contains("the tokens of 1 trackers (shop.web)"),
+        "{said}"
+    );
+    assert!(said.contains("--forget-secrets"), "{said}");
+
+    let told = world.told(&["seal", "reset", "--forget-secrets"]);
+    assert_eq!(
+        told,
+        "forgot the tokens of 1 trackers, and the secrets of 0 configurations\n  \
+         pathline tracker set shop.web --source-token-file FILE\n"
+    );
+    world.start_again(leash);
+    assert!(path.exists(), "there is a new key");
+    let message = world.until_condition("shop.web", "TokenLost");
+    let todo = "`pathline tracker set shop.web --source-token-file FILE`";
+    assert!(message.contains(todo), "{message}");
+    let after = world.tracker("shop.web");
+    assert_eq!(after["hasToken"], false);
+    assert_eq!(after["status"]["phase"], "degraded");
+    assert_eq!(after["status"]["source"], before["status"]["source"]);
+    let shown = world.told(&["tracker", "get", "shop.web"]);
+    assert!(shown.contains("TokenLost: "), "{shown}");
+    // The other one, of the same file, is asked as before.
+    world.look("shop.public");
+
+    fs::write(world.home.join("token"), TOKEN).expect("it is writable");
+    world.told(&["tracker", "set", "shop.web", "--source-token-file", "token"]);
+    assert_opens(&world, &repository);
+    assert_eq!(world.tracker("shop.web")["hasToken"], true);
+}
+
+#[test]
 fn key_that_is_lost_for_good_is_got_over_with_another_ledger() {
     let (repository, config) = closed();
     let mut world = World::start(&config);

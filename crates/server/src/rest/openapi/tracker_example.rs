@@ -57,6 +57,8 @@ fn status() -> TrackerStatus {
         }],
         warnings: vec![TrackerWarning {
             path: "shop.web.environmnet".to_owned(),
+            line: Some(5),
+            column: Some(5),
             message: "`environmnet` means nothing here; did you mean `environment`?".to_owned(),
         }],
         source: Some(SourceState {

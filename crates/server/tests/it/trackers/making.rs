@@ -58,6 +58,18 @@ async fn h04_case_makes_no_second_tracker() {
 }
 
 #[tokio::test]
+async fn tracker_whose_objects_are_those_of_another_is_refused() {
+    let tracked = Tracked::new().await;
+    tracked.make(json!({"id": "a.b-c"})).await;
+    let other = tracked.post(&with(json!({"id": "a-b.c"}))).await;
+    assert_eq!(told(&other), (409, "conflict"));
+    let message = other.message();
+    assert!(message.contains("`a.b-c`"), "{message}");
+    assert!(message.contains("`a-b-c`"), "{message}");
+    assert_eq!(tracked.get("/trackers/a-b.c").await.status, 404);
+}
+
+#[tokio::test]
 async fn h16_body_has_to_be_said_to_be_json() {
     let tracked = Tracked::new().await;
     for media in [Some("text/plain"), Some("application/jsonx"), None] {

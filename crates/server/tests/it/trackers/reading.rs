@@ -197,6 +197,8 @@ async fn key_that_means_nothing_is_a_warning_and_its_value_is_not_shown() {
     let shown = tracked.get("/trackers/a.b").await;
     let expected = json!([{
         "path": "a.b.enviroment",
+        "line": 1,
+        "column": 126,
         "message": "`enviroment` means nothing here; did you mean `environment`?",
     }]);
     assert_eq!(shown.body["status"]["warnings"], expected);

@@ -170,6 +170,31 @@ async fn h41_right_edition_is_replaced_and_deleted() {
 }
 
 #[tokio::test]
+async fn one_of_several_editions_will_do() {
+    let tracked = with_one().await;
+    let (dev, main) = (with(json!({"branch": "dev"})), with(json!({})));
+    for (tags, body, status) in [
+        ("\"7.1\", \"2.1\"", &dev, 412),
+        ("W/\"1.1\", \"2.1\"", &dev, 412),
+        ("\"7.1\" , ,\"1.1\"", &dev, 200),
+        ("\"1.1\",\"2.1\"", &main, 200),
+        ("\"1.1\", *", &dev, 412),
+        ("*", &dev, 200),
+    ] {
+        let answer = put_if(&tracked, tags, body).await;
+        assert_eq!(answer.status, status, "{tags}: {answer:?}");
+    }
+    let lines = |tags: [&str; 2]| {
+        let request = Request::delete("/trackers/a.b").header(header::IF_MATCH, tags[0]);
+        request.header(header::IF_MATCH, tags[1])
+    };
+    let stale = tracked.send_raw(lines(["\"1.1\"", "\"2.1\""]), "").await;
+    assert_eq!(told(&stale), (412, "stale"));
+    let deleted = tracked.send_raw(lines(["\"1.1\"", "\"4.1\""]), "").await;
+    assert_eq!(deleted.status, 204);
+}
+
+#[tokio::test]
 async fn replacement_is_checked_like_a_new_one() {
     let tracked = with_one().await;
     let path = "/trackers/a.b";

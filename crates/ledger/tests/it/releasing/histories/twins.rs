@@ -348,7 +348,7 @@ impl Twins {
         let asked = [self.any_release(), self.formed];
         let filter = ReleaseFilter {
             tracker: Some(self.name.clone()),
-            commit: None,
+            ..ReleaseFilter::default()
         };
         let releases = self.ledger.releases();
         let all = releases.list(&filter, &Page::first(1000)).await?.items;
