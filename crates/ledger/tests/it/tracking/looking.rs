@@ -29,16 +29,21 @@ async fn queues_and_holds_take_three_statements_however_many_trackers_there_are(
     home: &Home,
 ) -> anyhow::Result<()> {
     let ledger = open(home).await?;
+    // What the ledger does by itself can only add to it.
     let statements = async || {
         let releases = ledger.releases();
-        let before = ledger.statements();
-        let which = QueuesOf::All {
-            after: None,
-            limit: 1000,
-        };
-        let found = releases.queues(which).await?;
-        releases.environment_holds().await?;
-        anyhow::Ok((found.len(), ledger.statements() - before))
+        let (mut found, mut fewest) = (0, u64::MAX);
+        for _ in 0..5 {
+            let before = ledger.statements();
+            let which = QueuesOf::All {
+                after: None,
+                limit: 1000,
+            };
+            found = releases.queues(which).await?.len();
+            releases.environment_holds().await?;
+            fewest = fewest.min(ledger.statements() - before);
+        }
+        anyhow::Ok((found, fewest))
     };
     for (count, names) in [(1, 0..1), (40, 1..40)] {
         for number in names {

@@ -107,13 +107,16 @@ async fn board_of_a_thousand_trackers_takes_as_many_statements_as_that_of_one() 
     let environments = ["dev", "ha", "preprod", "prod"].map(|it| (it, json!({"type": it})));
     let releasing = Releasing::with(&environments).await;
     let ledger = &releasing.tracked.world.ledger;
+    // What the ledger does by itself, and the note that the token is used, can only add to it.
     let statements = async |path: &str| {
-        // The first request notes that the token is used.
-        releasing.get(path).await;
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        let before = ledger.statements();
-        assert_eq!(releasing.get(path).await.status, 200);
-        ledger.statements() - before
+        let mut fewest = u64::MAX;
+        for _ in 0..5 {
+            let before = ledger.statements();
+            assert_eq!(releasing.get(path).await.status, 200);
+            fewest = fewest.min(ledger.statements() - before);
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        fewest
     };
     let of_token = 1;
     let path = "/releases/board?limit=1000";
