@@ -251,7 +251,7 @@ pub(crate) enum Command {
     #[command(after_help = tracker::EXAMPLES)]
     Tracker(TrackerArgs),
 
-    /// Show what was released, where it is and why it is not further; approve, hold and roll back
+    /// Show what was released, where it is and why not further; approve it, roll it back
     ///
     /// A release is an image by its digest, with the configuration that belongs to it. It goes from one environment to the
     /// next, at the times of each.

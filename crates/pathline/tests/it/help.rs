@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::program::{run, stdout};
 
 /// Every command a user can type, in the order of the help.
-pub(crate) const COMMANDS: [&str; 52] = [
+pub(crate) const COMMANDS: [&str; 53] = [
     "up",
     "controller",
     "crds",
@@ -53,6 +53,7 @@ pub(crate) const COMMANDS: [&str; 52] = [
     "seal",
     "seal new",
     "seal rotate",
+    "seal reset",
     "token",
     "token create",
     "token list",

@@ -35,6 +35,7 @@ mod problems;
 mod program;
 mod real_cluster;
 mod release_path;
+mod releasing;
 mod restarts;
 mod restored;
 mod rubbish;

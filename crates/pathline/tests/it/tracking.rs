@@ -7,21 +7,21 @@ mod files;
 mod leaders;
 mod oracle;
 mod proxy;
-mod repository;
+pub(crate) mod repository;
 mod sealing;
 mod secrecy;
 mod seed;
 mod sharing;
 mod upstream;
 mod words;
-mod world;
+pub(crate) mod world;
 
 use std::sync::OnceLock;
 
 use pathline_testkit::registry::{Crane, Options, Program, RealRegistry};
 
 /// Returns the registry that the tests of this process share, and who pushes to it; nothing where they cannot be had.
-fn registry(suite: &str) -> Option<(&'static RealRegistry, Crane)> {
+pub(crate) fn registry(suite: &str) -> Option<(&'static RealRegistry, Crane)> {
     static SHARED: OnceLock<Option<RealRegistry>> = OnceLock::new();
     let crane = Crane::find(suite)?;
     let shared =

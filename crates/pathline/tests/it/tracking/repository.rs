@@ -8,25 +8,25 @@ use pathline_testkit::git_server::{GitServer, Options};
 use tempfile::TempDir;
 
 /// The repository `shop/web` of a server of its own, or of no server.
-pub(super) struct Repository {
+pub(crate) struct Repository {
     root: TempDir,
     server: Option<GitServer>,
 }
 
 impl Repository {
     /// Makes one with an application file, which everybody may read.
-    pub(super) fn with(file: &str) -> Self {
+    pub(crate) fn with(file: &str) -> Self {
         Self::with_options(file, Options::default())
     }
 
-    pub(super) fn with_options(file: &str, options: Options) -> Self {
+    pub(crate) fn with_options(file: &str, options: Options) -> Self {
         let root = TempDir::new().expect("a scratch directory");
         let server = GitServer::start(root.path(), options);
         Self::make(root, Some(server), file)
     }
 
     /// Makes one that is read from its directory.
-    pub(super) fn in_directory(file: &str) -> Self {
+    pub(crate) fn in_directory(file: &str) -> Self {
         let root = TempDir::new().expect("a scratch directory");
         Self::make(root, None, file)
     }
@@ -41,11 +41,11 @@ impl Repository {
     }
 
     /// Commits an application file at the top, and returns the commit.
-    pub(super) fn commit(&self, file: &str) -> String {
+    pub(crate) fn commit(&self, file: &str) -> String {
         self.commit_at("fathomable.yaml", file)
     }
 
-    pub(super) fn commit_at(&self, path: &str, file: &str) -> String {
+    pub(crate) fn commit_at(&self, path: &str, file: &str) -> String {
         let place = self.directory().join(path);
         fs::create_dir_all(place.parent().expect("it is in a directory")).expect("it is writable");
         fs::write(place, file).expect("it is writable");
@@ -54,15 +54,15 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    pub(super) fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.directory(), arguments)
     }
 
-    pub(super) fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.root.path().join("shop/web")
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         match &self.server {
             Some(server) => server.url("shop/web"),
             None => format!("file://{}", self.directory().display()),
@@ -70,13 +70,13 @@ impl Repository {
     }
 
     /// Returns its host, as the configuration of Pathline names it: a directory has an empty one.
-    pub(super) fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         let server = self.server.as_ref();
         server.map_or_else(String::new, |it| it.address.to_string())
     }
 
     /// Returns the scheme of its URL.
-    pub(super) fn scheme(&self) -> &'static str {
+    pub(crate) fn scheme(&self) -> &'static str {
         match self.server {
             Some(_) => "http",
             None => "file",
@@ -84,7 +84,7 @@ impl Repository {
     }
 
     /// Takes the repository away, or puts it back.
-    pub(super) fn set_there(&self, is_there: bool) {
+    pub(crate) fn set_there(&self, is_there: bool) {
         let away = self.root.path().join("away");
         let (from, to) = match is_there {
             true => (away, self.directory()),

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 /// The text of a configuration file.
 #[derive(Clone, Debug)]
-pub(super) struct Config {
+pub(crate) struct Config {
     hosts: Vec<Value>,
     registries: Vec<Value>,
     more: Value,
@@ -29,7 +29,7 @@ pub(super) struct Config {
 
 impl Config {
     /// A configuration that lets repositories and registries be asked without encryption, as often as tests do.
-    pub(super) fn of(repositories: &[&Repository], registries: &[&str]) -> Self {
+    pub(crate) fn of(repositories: &[&Repository], registries: &[&str]) -> Self {
         let mut hosts: Vec<Value> = Vec::new();
         for it in repositories {
             let host = json!({"name": it.host(), "schemes": [it.scheme()], "perSecond": 1000});
@@ -49,24 +49,24 @@ impl Config {
     }
 
     /// Adds a registry.
-    pub(super) fn registry(mut self, registry: Value) -> Self {
+    pub(crate) fn registry(mut self, registry: Value) -> Self {
         self.registries.push(registry);
         self
     }
 
     /// Adds a host of repositories.
-    pub(super) fn host(mut self, host: Value) -> Self {
+    pub(crate) fn host(mut self, host: Value) -> Self {
         self.hosts.push(host);
         self
     }
 
     /// Sets another key.
-    pub(super) fn set(mut self, key: &str, value: Value) -> Self {
+    pub(crate) fn set(mut self, key: &str, value: Value) -> Self {
         self.more[key] = value;
         self
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut all = self.more.clone();
         all["hosts"] = self.hosts.clone().into();
         all["registries"] = self.registries.clone().into();
@@ -76,9 +76,9 @@ impl Config {
 }
 
 /// A Pathline that runs.
-pub(super) struct World {
+pub(crate) struct World {
     up: Option<Running>,
-    pub(super) home: PathBuf,
+    pub(crate) home: PathBuf,
     /// The words of the command line before `--config`.
     command: Vec<String>,
     arguments: Vec<String>,
@@ -89,11 +89,11 @@ pub(super) struct World {
 
 impl World {
     /// Starts it in a directory of its own.
-    pub(super) fn start(config: &Config) -> Self {
+    pub(crate) fn start(config: &Config) -> Self {
         Self::start_with(config, &[], &[])
     }
 
-    pub(super) fn start_with(
+    pub(crate) fn start_with(
         config: &Config,
         arguments: &[&str],
         environment: &[(&str, &str)],
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Starts it in a directory that others have prepared.
-    pub(super) fn start_in(
+    pub(crate) fn start_in(
         leash: Leash,
         config: &Config,
         arguments: &[&str],
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// Starts it as another command than `up`.
-    pub(super) fn start_as(
+    pub(crate) fn start_as(
         command: &[&str],
         leash: Leash,
         config: &Config,
@@ -139,7 +139,7 @@ impl World {
     }
 
     /// Starts it once more, with the same arguments.
-    pub(super) fn start_again(&mut self, leash: Leash) {
+    pub(crate) fn start_again(&mut self, leash: Leash) {
         let mut command = pathline();
         command.args(&self.command);
         command.args(["--config", "pathline.yaml"]);
@@ -157,7 +157,7 @@ impl World {
     }
 
     /// Stops it in order, and returns what it has said; its directory stays.
-    pub(super) fn stop(&mut self) -> Ended {
+    pub(crate) fn stop(&mut self) -> Ended {
         let up = self.up.take().expect("it runs");
         up.signal(Signal::TERM);
         let ended = up.wait();
@@ -166,33 +166,33 @@ impl World {
     }
 
     /// Kills it.
-    pub(super) fn kill(&mut self) -> Leash {
+    pub(crate) fn kill(&mut self) -> Leash {
         let up = self.up.take().expect("it runs");
         up.signal(Signal::KILL);
         up.wait().leash
     }
 
     /// Returns the process.
-    pub(super) fn running(&mut self) -> &mut Running {
+    pub(crate) fn running(&mut self) -> &mut Running {
         self.up.as_mut().expect("it runs")
     }
 
-    pub(super) fn data_dir(&self) -> PathBuf {
+    pub(crate) fn data_dir(&self) -> PathBuf {
         self.home.join(".pathline")
     }
 
-    pub(super) fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    pub(super) fn rest_token(&self) -> &str {
+    pub(crate) fn rest_token(&self) -> &str {
         &self.token
     }
 }
 
 /// Questions
 impl World {
-    pub(super) fn rest(&self, request: &str, body: Option<&Value>) -> Answer {
+    pub(crate) fn rest(&self, request: &str, body: Option<&Value>) -> Answer {
         let authorization = format!("Bearer {}", self.token);
         let mut headers = vec![("Authorization", authorization.as_str())];
         headers.extend(body.map(|_| ("Content-Type", "application/json")));
@@ -202,7 +202,7 @@ impl World {
     }
 
     /// Runs a command of somebody on the same machine.
-    pub(super) fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let mut command = pathline();
         command.args(arguments).arg("--data-dir");
         command.arg(self.data_dir()).current_dir(&self.home);
@@ -210,19 +210,19 @@ impl World {
     }
 
     /// Runs a command that must succeed, and returns what it prints.
-    pub(super) fn told(&self, arguments: &[&str]) -> String {
+    pub(crate) fn told(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{}", stderr(&output));
         stdout(&output)
     }
 
     /// Follows an application of a repository.
-    pub(super) fn follow(&self, id: &str, repository: &Repository) {
+    pub(crate) fn follow(&self, id: &str, repository: &Repository) {
         self.follow_so(id, repository, &json!({}));
     }
 
     /// Follows an application, with these fields.
-    pub(super) fn follow_so(&self, id: &str, repository: &Repository, fields: &Value) {
+    pub(crate) fn follow_so(&self, id: &str, repository: &Repository, fields: &Value) {
         let mut body = json!({"id": id, "token": "", "repo": repository.url(), "sourcePath": ""});
         let fields = fields.as_object().expect("fields").clone();
         body.as_object_mut().expect("fields").extend(fields);
@@ -230,20 +230,20 @@ impl World {
         assert_eq!(answer.status, 201, "{answer:?}");
     }
 
-    pub(super) fn tracker(&self, id: &str) -> Value {
+    pub(crate) fn tracker(&self, id: &str) -> Value {
         let answer = self.rest(&format!("GET /trackers/{id}"), None);
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.json()
     }
 
     /// Lets a tracker be looked at.
-    pub(super) fn poll(&self, id: &str) {
+    pub(crate) fn poll(&self, id: &str) {
         let answer = self.rest(&format!("POST /trackers/{id}/poll"), None);
         assert_eq!(answer.status, 202, "{answer:?}");
     }
 
     /// Waits until a tracker is so; returns it.
-    pub(super) fn until(&self, id: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&self, id: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + TIMEOUT;
         loop {
             let tracker = self.tracker(id);
@@ -256,7 +256,7 @@ impl World {
     }
 
     /// Waits until a tracker has a release of that number; returns the release.
-    pub(super) fn until_released(&self, id: &str, number: u64) -> Value {
+    pub(crate) fn until_released(&self, id: &str, number: u64) -> Value {
         let tracker = self.until(id, &format!("release {number}"), |status| {
             status["lastRelease"]["number"].as_u64() >= Some(number)
         });
@@ -268,7 +268,7 @@ impl World {
     }
 
     /// Waits until it is read what the image of a release was made from, which it says; returns the release.
-    pub(super) fn until_described(&self, release: &Value) -> Value {
+    pub(crate) fn until_described(&self, release: &Value) -> Value {
         let id = release["id"].as_str().expect("an id");
         let end = Instant::now() + TIMEOUT;
         loop {
@@ -284,13 +284,13 @@ impl World {
     }
 
     /// Waits until a condition holds; returns its message.
-    pub(super) fn until_condition(&self, id: &str, condition: &str) -> String {
+    pub(crate) fn until_condition(&self, id: &str, condition: &str) -> String {
         let tracker = self.until(id, condition, |it| message(it, condition).is_some());
         message(&tracker["status"], condition).expect("it was there")
     }
 
     /// Waits until a condition holds, and it is said why; returns its message.
-    pub(super) fn until_explained(&self, id: &str, condition: &str) -> String {
+    pub(crate) fn until_explained(&self, id: &str, condition: &str) -> String {
         // The condition is stored first, and then shown with its reason.
         let tracker = self.until(id, condition, |it| {
             message(it, condition).is_some() && it["polls"]["lastFailure"].is_string()
@@ -299,13 +299,13 @@ impl World {
     }
 
     /// Looks at a tracker, and waits until that is over.
-    pub(super) fn look(&self, id: &str) -> Value {
+    pub(crate) fn look(&self, id: &str) -> Value {
         self.look_all(&[id]);
         self.tracker(id)
     }
 
     /// Looks at trackers, and waits until that is over.
-    pub(super) fn look_all(&self, ids: &[&str]) {
+    pub(crate) fn look_all(&self, ids: &[&str]) {
         // The first may be over because of a look that was under way; the second has begun after this.
         for _ in 0..2 {
             let observed = |id| self.tracker(id)["status"]["polls"]["observedAt"].clone();
@@ -322,7 +322,7 @@ impl World {
     }
 
     /// Returns the releases of a tracker, the oldest first.
-    pub(super) fn releases(&self, id: &str) -> Vec<Value> {
+    pub(crate) fn releases(&self, id: &str) -> Vec<Value> {
         let answer = self.rest(&format!("GET /releases?tracker={id}&limit=500"), None);
         assert_eq!(answer.status, 200, "{answer:?}");
         let mut releases = answer.json()["items"].as_array().expect("releases").clone();
@@ -331,7 +331,7 @@ impl World {
     }
 
     /// Returns the numbers, causes, tags and digests of releases, as the tables of tests have them.
-    pub(super) fn history(&self, id: &str) -> Vec<String> {
+    pub(crate) fn history(&self, id: &str) -> Vec<String> {
         let releases = self.releases(id);
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let line = |it: &Value| {
