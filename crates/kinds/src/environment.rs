@@ -69,7 +69,7 @@ pub struct EnvironmentSpec {
     /// The largest step that it takes by itself: `digest`, `patch`, `minor` or `major`; any unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepts: Option<String>,
-    /// How long a release has to be live in the environments before, such as `1h`.
+    /// The time for which a release has to be live in the environments before, such as `1h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soak: Option<String>,
     /// Times in which it takes nothing.

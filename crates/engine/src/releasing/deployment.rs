@@ -76,7 +76,7 @@ impl Deployment {
         };
         reporter.note(None).await;
         loop {
-            match judge.look(tools).await {
+            match judge.judge(tools).await {
                 Ok(Judged::Live(note)) => return reporter.end(Report::Ready, note).await,
                 Ok(Judged::Never(message)) => {
                     return reporter.end(Report::Failed(message), None).await;

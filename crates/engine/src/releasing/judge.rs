@@ -85,7 +85,7 @@ impl Judge {
     }
 
     /// Returns what can be said now.
-    pub(super) async fn look(&mut self, tools: &Tools) -> Result<Judged, ConfirmError> {
+    pub(super) async fn judge(&mut self, tools: &Tools) -> Result<Judged, ConfirmError> {
         self.pause = None;
         let lineage = self.lineages.borrow_and_update().clone();
         let Some(lineage) = lineage else {

@@ -31,7 +31,7 @@ impl Deployment {
                 continue;
             };
             loop {
-                match judge.look(tools).await {
+                match judge.judge(tools).await {
                     Ok(Judged::Live(_)) => reporter.tell_live(true).await,
                     Ok(Judged::NotYet { .. } | Judged::Never(_)) => reporter.tell_live(false).await,
                     Ok(Judged::Unconfirmed) => {}

@@ -15,7 +15,7 @@ pub struct Variable {
     /// The value.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub value: String,
-    /// Where the value is, instead.
+    /// The place of the value, instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value_from: Option<VariableSource>,
 }

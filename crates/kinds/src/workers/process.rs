@@ -60,7 +60,7 @@ pub struct ProcessSpec {
     /// ConfigMaps and Secrets whose files can be mounted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<Volume>,
-    /// Where their files are when it starts. Another content of the same object starts nothing anew.
+    /// The directories of their files when it starts. Another content of the same object starts nothing anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// The probe that tells whether it is ready; without, it is once it has been running for a second.

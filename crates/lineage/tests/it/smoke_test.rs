@@ -58,7 +58,7 @@ impl Path {
         self.roll_out("run", Stage::Done);
     }
 
-    /// What the process says that it runs: its generation is a part of it, so each start is tested.
+    /// The word of the process on what it runs: its generation is a part of it, so each start is tested.
     fn running(&self) -> Artifact {
         Artifact::value(Kind::Config, &json!({"generation": self.process}))
     }

@@ -41,7 +41,7 @@ struct Beginning {
     application: Option<Application>,
 }
 
-/// What there is to begin with; files that are wrong have been refused.
+/// The trackers and environments to begin with; files that are wrong have been refused.
 pub(crate) struct Beginnings {
     trackers: Vec<Beginning>,
     /// The Environments; nothing if there are no files of them, or they are not read any more.

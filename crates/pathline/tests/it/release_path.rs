@@ -1,7 +1,5 @@
 //! The paths of `examples/release`, each given a Workload as a release is written to.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
-
 use std::fs;
 
 use anyhow::{Context, Result};

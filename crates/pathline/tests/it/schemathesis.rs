@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use k8s_openapi::api::core::v1::Namespace;
 use kube::api::PostParams;
 use kube::{Api, Client};
 use pathline_kinds::carto::Workload;
@@ -70,18 +69,14 @@ async fn schemathesis_finds_no_failure_and_no_answer_that_is_not_described() {
     );
 }
 
-/// Makes the workload that the examples of the document speak of.
+/// Makes the workload that the examples of the document speak of, in the namespace of an environment.
 async fn make_workload(client: &Client) {
-    let namespace: Namespace =
-        serde_json::from_value(json!({"metadata": {"name": "dev"}})).expect("a namespace");
     let workload: Workload = serde_json::from_value(json!({
         "apiVersion": "carto.run/v1alpha1", "kind": "Workload",
         "metadata": {"name": "web", "namespace": "dev"}, "spec": {},
     }))
     .expect("a workload");
     let post = PostParams::default();
-    let made = Api::all(client.clone()).create(&post, &namespace).await;
-    made.expect("the namespace is created");
     let workloads = Api::namespaced(client.clone(), "dev");
     let made = workloads.create(&post, &workload).await;
     made.expect("the workload is created");

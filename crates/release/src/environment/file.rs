@@ -39,10 +39,7 @@ pub fn usual() -> Vec<NewEnvironment> {
     let usual = TYPES.iter().map(|(name, _)| NewEnvironment {
         name: (*name).to_owned(),
         namespace: (*name).to_owned(),
-        object: object(
-            name,
-            &json!({"type": name, "namespace": name, "releaseFrequency": {}}),
-        ),
+        object: object(name, &json!({"type": name, "releaseFrequency": {}})),
     });
     usual.collect()
 }

@@ -15,7 +15,7 @@ use crate::polling::{http, image, registries, request, sources};
 
 /// More than the sockets between two programs hold, and much less than one turn of hyper reads when it is not stopped: 128
 /// times its buffer.
-const MOST_SENT: usize = 24 << 20;
+const MAX_SENT: usize = 24 << 20;
 
 /// Answers each request with the same interim responses for ever, and counts the bytes that it could send.
 fn endless(interim: &'static str) -> (scripted_server::Server, Arc<AtomicUsize>) {
@@ -87,9 +87,9 @@ async fn endless_interim_responses_are_cut_while_others_go_on() -> Result<()> {
             anyhow::Ok(most)
         }
         .await?;
-        assert!(most < MOST_SENT, "{most} bytes went by during one answer");
+        assert!(most < MAX_SENT, "{most} bytes went by during one answer");
         let all = sent.load(Ordering::Relaxed);
-        assert!(all < MOST_SENT, "{all} bytes of {interim:?} were read");
+        assert!(all < MAX_SENT, "{all} bytes of {interim:?} were read");
         tokio::task::spawn_blocking(move || hostile.assert_left()).await?;
     }
     Ok(())

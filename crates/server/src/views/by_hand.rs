@@ -1,4 +1,4 @@
-//! What somebody does to releases by hand.
+//! Actions on releases by hand.
 
 use pathline_client::api::{HeldPlace, Promoted, Release, ReleaseTransition};
 use pathline_ledger::releases::{ActOutcome, By, QueueAction, QueuesOf, TrackerRef};

@@ -1,4 +1,4 @@
-//! Why a release of a tracker is not where it should be.
+//! Answers to why a release of a tracker is not where it should be.
 
 use pathline_client::api::{EnvironmentWhy, Tracker, TrackerWhy};
 use pathline_ledger::Page;

@@ -1,4 +1,4 @@
-//! What happens to deployments.
+//! Actions on deployments.
 
 use jiff::SignedDuration;
 use pathline_ledger::releases::{ActOutcome, QueueAction, QueuesOf, TrackerRef};

@@ -1,4 +1,4 @@
-//! What somebody does by hand.
+//! Actions by hand.
 
 use pathline_ledger::releases::{ActOutcome, QueueAction, What};
 use pathline_ledger::trackers::{RequestOutcome, WhatHappened};

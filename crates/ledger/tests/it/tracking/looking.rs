@@ -1,6 +1,5 @@
 //! Queues and environments, looked at: what it costs, and what is counted.
 
-use jiff::{SignedDuration, Timestamp};
 use pathline_ledger::releases::{
     ActOutcome, By, EnvironmentCounts, QueueAction, QueuesOf, ReleaseFilter, TrackerRef,
 };
@@ -9,6 +8,7 @@ use pathline_release::queue::Flow;
 
 use super::{Seen, create, mk_name, open};
 use crate::home::Home;
+use crate::story::at;
 
 on_both!(
     queues_and_holds_take_three_statements_however_many_trackers_there_are,
@@ -18,7 +18,7 @@ on_both!(
 );
 
 async fn tick(ledger: &Ledger, environment: &str, hour: i64) -> anyhow::Result<()> {
-    let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1_000 + hour);
+    let at = at(3600 * (1_000 + hour));
     let ticking = [(environment.to_owned(), at)];
     let ticked = ledger.releases().tick(&Flow::usual(), &ticking, at).await?;
     assert!(ticked.is_done);
@@ -104,7 +104,12 @@ async fn notes_about_deployments_are_read_by_tracker(home: &Home) -> anyhow::Res
     let uid = create(&ledger, "a.b").await?.uid;
     Seen::new("one", "sha256:1").apply(&ledger, "a.b").await?;
     tick(&ledger, "dev", 1).await?;
-    assert!(releases.deployment_notes(&[uid.clone()]).await?.is_empty());
+    assert!(
+        releases
+            .deployment_notes(std::slice::from_ref(&uid))
+            .await?
+            .is_empty()
+    );
     let note = QueueAction::Note {
         environment: "dev".to_owned(),
         release: 1,
@@ -113,12 +118,14 @@ async fn notes_about_deployments_are_read_by_tracker(home: &Home) -> anyhow::Res
     };
     let tracker = TrackerRef::Uid(uid.clone());
     let by = By::new("engine", None);
-    let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(2_000);
+    let now = at(3600 * 2_000);
     let noted = releases
         .act(tracker, &Flow::usual(), note, &by, now)
         .await?;
     assert!(matches!(noted, ActOutcome::Done { .. }), "{noted:?}");
-    let notes = releases.deployment_notes(&[uid.clone()]).await?;
+    let notes = releases
+        .deployment_notes(std::slice::from_ref(&uid))
+        .await?;
     assert_eq!(notes[&uid][0].message, "NoPath: none");
     assert_eq!(notes[&uid][0].environment, "dev");
     assert_eq!(notes[&uid][0].release, 1);

@@ -56,7 +56,10 @@ fn release_is_held_where_it_is_promoted_by_hand_and_soaks_before() {
 fn freeze_holds_and_opens_when_it_was_said_to() {
     let from = Timestamp::UNIX_EPOCH;
     // As long as the release needs to get there.
-    #[expect(clippy::disallowed_methods, reason = "the program goes by the same clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program goes by the same clock"
+    )]
     let until = Timestamp::now() + SignedDuration::from_secs(25);
     let freeze = json!({"freezes": [{"from": from.to_string(), "until": until.to_string(), "reason": "audit"}]});
     let Some(story) = Story::begin(SUITE, "freeze", &[("dev", freeze)]) else {

@@ -32,7 +32,7 @@ spec:
     kind: Process
     metadata: {name: $(workload.metadata.name)$}
     spec:
-      command: [sh, -c, 'eval "$COMMAND"', $(workload.spec.image)$, $(params.release.number)$, $(workload.metadata.namespace)$]
+      command: [sh, -c, 'eval "$COMMAND"', $(workload.spec.image)$, n$(params.release.number)$, $(workload.metadata.namespace)$]
       env: $(workload.spec.env)$
 ---
 apiVersion: carto.run/v1alpha1
@@ -76,7 +76,7 @@ impl Story {
         let repository = Repository::with("");
         let config = Config::of(&[&repository], &[registry.host()]);
         let story = Self {
-            world: World::start(&config),
+            world: World::start_moving(&config),
             repository,
             registry,
             crane,
@@ -131,7 +131,7 @@ impl Story {
     /// Returns a command that writes down what it runs with, and goes on.
     pub(super) fn steady(&self) -> String {
         let ran = self.ran("$2");
-        let said = "$1 $GREETING $0";
+        let said = "${1#n} $GREETING $0";
         format!("echo \"{said}\" > {}; exec sleep 1000", ran.display())
     }
 

@@ -57,10 +57,16 @@ fn seed_config_maps_of_prod_are_its_own() {
         let asked = format!("GET /releases/{id}/objects?environment={environment}");
         let answer = story.world.rest(&asked, None);
         assert_eq!(answer.status, 200, "{answer:?}");
-        let objects = answer.json()["objects"].as_array().expect("objects").clone();
+        let objects = answer.json()["objects"]
+            .as_array()
+            .expect("objects")
+            .clone();
         let found = objects.iter().find(|it| it["kind"] == "ConfigMap");
         let found = found.expect("a ConfigMap").clone();
-        (found["metadata"]["name"].clone(), found["data"]["a.ini"].clone())
+        (
+            found["metadata"]["name"].clone(),
+            found["data"]["a.ini"].clone(),
+        )
     };
     let (dev, prod) = (data("dev"), data("prod"));
     assert_eq!((&dev.1, &prod.1), (&json!("1"), &json!("1-prod")));
@@ -113,7 +119,10 @@ fn owner_of_somebody_else_is_not_taken_over() {
     story.follow();
     let message = story.until(1, "dev", "failed");
     assert!(message.contains("made by somebody else"), "{message}");
-    assert!(message.contains("pathline.dev/tracker=foreign.web"), "{message}");
+    assert!(
+        message.contains("pathline.dev/tracker=foreign.web"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::Api;
-use kube::api::{Patch, PatchParams};
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::{Api, Client};
+use pathline_kinds::environment::Environment;
 use pathline_testkit::kube::{self as testkit_kube, Binaries, RealCluster};
 use pathline_testkit::postgres::Server;
 use pathline_testkit::registry::{Options, Program, RealRegistry};
@@ -89,6 +90,7 @@ impl Story {
         let first = start(&ways[0], None);
         let second = start(&ways[1], Some(first.rest_token()));
         let client = cluster.client().await.expect("a client");
+        create_dev(&client).await;
         let mut story = Self {
             controllers: [first, second],
             ways,
@@ -228,4 +230,19 @@ async fn c03_release_is_formed_once_although_a_frozen_leader_goes_on() {
             Box::pin(story.freeze(end)).await;
         }
     }
+}
+
+/// Creates an environment in which releases are queued, and which takes none of them.
+async fn create_dev(client: &Client) {
+    let object = json!({
+        "apiVersion": "pathline.dev/v1alpha1",
+        "kind": "Environment",
+        "metadata": {"name": "dev"},
+        "spec": {"type": "dev", "releaseFrequency": {"year": 2020}},
+    });
+    let object = serde_json::from_value(object).expect("an object");
+    let resource = ApiResource::erase::<Environment>(&());
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let created = api.create(&PostParams::default(), &object).await;
+    created.expect("the environment is created");
 }

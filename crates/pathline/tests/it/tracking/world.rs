@@ -102,14 +102,25 @@ impl World {
         Self::start_in(leash, config, arguments, environment)
     }
 
-    /// Starts it in a directory that others have prepared.
+    /// Starts it in a directory of its own, with environments that take what is queued.
+    pub(crate) fn start_moving(config: &Config) -> Self {
+        let leash = Leash::new("pathline-releasing-").expect("a scratch directory");
+        Self::start_as(&UP, leash, config, &[], &[])
+    }
+
+    /// Starts it in a directory that others have prepared. What is released stays in the queue of dev, where tests of
+    /// trackers look for it.
     pub(crate) fn start_in(
         leash: Leash,
         config: &Config,
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        Self::start_as(&UP, leash, config, arguments, environment)
+        let world = Self::start_as(&UP, leash, config, arguments, environment);
+        let body = json!({"reason": "a test looks at the queue"});
+        let held = world.rest("POST /environments/dev/hold", Some(&body));
+        assert_eq!(held.status, 200, "{held:?}");
+        world
     }
 
     /// Starts it as another command than `up`.

@@ -13,11 +13,14 @@ const ROLLBACK: &str = "/environments/prod/rollback";
 const REQUEST: &str = "/trackers/a.b/release";
 const ALL: [&str; 5] = [PROMOTE, HOLD, RESUME, ROLLBACK, REQUEST];
 
+/// A request, its body, and the fields that are wrong in it with their codes.
+type Row = (&'static str, Value, &'static [(&'static str, &'static str)]);
+
 #[tokio::test]
 async fn wrong_fields_are_told_all_at_once() {
     let releasing = Releasing::new().await;
     let long = "x".repeat(501);
-    let table: [(&str, Value, &[(&str, &str)]); 14] = [
+    let table: [Row; 14] = [
         (PROMOTE, json!({}), &[("tracker", "required")]),
         (
             PROMOTE,

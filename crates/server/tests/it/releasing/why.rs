@@ -1,4 +1,4 @@
-//! Why a release is not there yet.
+//! Answers to why a release is not there yet.
 
 use serde_json::{Value, json};
 
