@@ -162,7 +162,7 @@ fn nothing_is_live_before_its_test_has_passed() {
 }
 
 #[test]
-fn test_that_fails_ends_the_wait_with_its_message_and_the_end_of_its_log() {
+fn smoke_test_that_fails_ends_the_wait_with_its_message_and_the_end_of_its_log() {
     let mut path = Path::tested("off");
     path.start("on");
     path.test("False");

@@ -87,7 +87,7 @@ pub(crate) async fn promote(
 #[utoipa::path(
     post, path = "/environments/{env}/hold", operation_id = "hold_environment", tag = "environments", security(("token" = ["write"])),
     params(EnvironmentName),
-    request_body(content = HoldRequest, example = json!(example::hold_request())),
+    request_body(content = Option<HoldRequest>, example = json!(example::hold_request())),
     responses(
         (status = 200, description = "The hold", body = HeldPlace, example = json!(example::held_place())),
         Writing, BadRequest, InvalidBody, InvalidFields, NotFound, Refused
@@ -112,7 +112,7 @@ pub(crate) async fn hold(
 #[utoipa::path(
     post, path = "/environments/{env}/resume", operation_id = "resume_environment", tag = "environments", security(("token" = ["write"])),
     params(EnvironmentName),
-    request_body(content = HoldRequest, example = json!(example::hold_request())),
+    request_body(content = Option<HoldRequest>, example = json!(example::hold_request())),
     responses(
         (status = 200, description = "The hold that has ended", body = HeldPlace, example = json!(example::held_place())),
         Writing, BadRequest, InvalidBody, InvalidFields, NotFound, Refused

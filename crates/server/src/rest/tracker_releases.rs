@@ -149,7 +149,7 @@ pub(crate) async fn wait(
 #[utoipa::path(
     post, path = "/trackers/{id}/release", operation_id = "request_release", tag = "trackers", security(("token" = ["write"])),
     params(TrackerId),
-    request_body(content = ReleaseRequest, example = json!(example::release_request())),
+    request_body(content = Option<ReleaseRequest>, example = json!(example::release_request())),
     responses(
         (status = 201, description = "The release that was formed", body = Release, headers(("Location" = String, description = "Its path")),
             example = json!(example::requested())),

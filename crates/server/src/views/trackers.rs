@@ -92,7 +92,6 @@ pub(crate) async fn replace(
     let body = Body::read(body).map_err(|invalid| refuse_body(&invalid))?;
     let trackers = state.ledger()?.trackers();
     let stored = trackers.get(name).await?.ok_or_else(|| missing(name))?;
-    let expected = among(expected, stored.edition).ok_or_else(|| stale(name))?;
     let token = match stored.has_token {
         true => trackers.token(&stored.uid).await?,
         false => None,
@@ -102,6 +101,7 @@ pub(crate) async fn replace(
     let hosts = state.tracking().known_hosts();
     let replacement = body.replace(name, (&stored.source, &token), &hosts);
     let replacement = replacement.map_err(invalid)?;
+    let expected = among(expected, stored.edition).ok_or_else(|| stale(name))?;
     // What was read here may be another edition by now; the ledger compares again.
     let replaced = trackers
         .replace(name, replacement, expected, by, state.clock().now())

@@ -76,16 +76,17 @@ impl Story {
         self.world.poll(&self.id);
     }
 
-    /// Returns the number of the release that waits in the first queue.
+    /// Returns the number of the release that waits in the first queue; nothing is in any other.
     fn queued_in_dev(&self) -> Value {
         let tracker = self.world.tracker(&self.id);
-        let environments = &tracker["status"]["environments"];
-        assert_eq!(
-            environments.as_array().map(Vec::len),
-            Some(1),
-            "{environments}"
-        );
+        let environments = tracker["status"]["environments"].as_array();
+        let environments = environments.expect("environments");
         assert_eq!(environments[0]["name"], "dev");
+        for other in &environments[1..] {
+            for state in ["queued", "held", "deploying", "deployed", "failed"] {
+                assert!(other[state].is_null(), "{other}");
+            }
+        }
         environments[0]["queued"].clone()
     }
 
