@@ -191,6 +191,11 @@ impl Deployment {
             let message = "the configuration of the release is no longer kept".to_owned();
             return Err(NotWritten::Refused(message));
         };
+        if configuration.has_lost_secrets {
+            let message = "the secrets of the configuration were lost with their key; they are read again with its \
+                           application file, if that is still in the repository";
+            return Err(NotWritten::Passing(message.to_owned()));
+        }
         let deployed = Deployed {
             tracker: &self.tracker,
             tracker_uid: &self.tracker_uid,

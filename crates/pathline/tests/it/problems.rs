@@ -29,7 +29,7 @@ fn code(text: &str) -> String {
 }
 
 /// Every command that takes `-o`, with something wrong; its exit code and its word.
-const WRONG: [(&str, i32, &str); 35] = [
+const WRONG: [(&str, i32, &str); 44] = [
     ("wait workload/a", 3, "unavailable"),
     ("wait nothing", 2, "bad-request"),
     ("wait workload/a --timeout=-1s", 2, "bad-request"),
@@ -64,7 +64,16 @@ const WRONG: [(&str, i32, &str); 35] = [
     ("tracker poll a.b", 3, "unavailable"),
     ("release list", 3, "unavailable"),
     ("release show 1234567", 3, "unavailable"),
+    ("release why a.b", 3, "unavailable"),
+    ("release board", 3, "unavailable"),
+    ("release wait a.b --release 1 --in prod", 3, "unavailable"),
+    ("release now a.b", 3, "unavailable"),
+    ("release promote prod a.b", 3, "unavailable"),
+    ("release hold prod", 3, "unavailable"),
+    ("release resume prod", 3, "unavailable"),
+    ("release rollback prod a.b", 3, "unavailable"),
     ("seal rotate", 3, "unavailable"),
+    ("seal reset", 3, "unavailable"),
 ];
 
 #[test]
