@@ -1,6 +1,6 @@
 //! Releases: the environments that they go to, and the loop that brings them there.
 //!
-//! What happens to a release is decided by `pathline_release::queue`, and written down in the ledger before it is done.
+//! The fate of a release is decided by `pathline_release::queue`, and written down in the ledger before anything is done.
 //! [`releaser`] follows the ledger and the clock; [`deployment`] carries out one deployment, whose end is what the rule of
 //! waits says ([`judge`]).
 

@@ -164,7 +164,7 @@ pub(crate) async fn objects(
 
 /// Show the board
 ///
-/// Where the releases of all trackers are, by environment, and why they are not further; by the names of trackers, the
+/// The places of the releases of all trackers, by environment, and why they are not further; by the names of trackers, the
 /// bytes of which decide. A page that is full is followed by another one, which may be empty.
 #[utoipa::path(
     get, path = "/releases/board", operation_id = "get_board", tag = "releases", security(("token" = ["read"])), params(BoardQuery),
