@@ -121,7 +121,7 @@ pub(crate) enum ReleaseCommand {
 
     /// Let an environment take nothing, or nothing of one application, until it is resumed
     ///
-    /// What is being deployed goes on. Rollbacks are taken all the same.
+    /// A deployment under way goes on. Rollbacks are taken all the same.
     #[command(after_help = by_hand::HOLD_EXAMPLES)]
     Hold(HoldArgs),
 
