@@ -2,5 +2,6 @@
 
 mod by_hand;
 mod crash;
+mod rows;
 mod story;
 mod walk;

@@ -121,7 +121,7 @@ impl Story {
         self.apply_text(&object.to_string());
     }
 
-    fn apply_text(&self, text: &str) {
+    pub(super) fn apply_text(&self, text: &str) {
         let file = self.world.home.join("applied.yaml");
         fs::write(&file, text).expect("it is writable");
         self.world

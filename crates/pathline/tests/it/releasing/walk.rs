@@ -45,6 +45,44 @@ fn seed_release_walks_dev_ha_preprod_and_prod_and_counts_as_deployed_when_it_run
 }
 
 #[test]
+fn seed_pull_queue_of_each_namespace_is_taken_from_at_its_own_next_scheduled_release() {
+    // Nobody waits for it here.
+    let rarely = json!({"releaseFrequency": {"year": 2099}, "namespace": "highly-available"});
+    let Some(story) = Story::begin(SUITE, "pull", &[("ha", rarely)]) else {
+        return;
+    };
+    story.install_path();
+    story.apply(&json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "highly-available"},
+    }));
+    // What is generated for the last one can be seen before anything is there.
+    let release = story.world.until_released(&story.id, 1);
+    let id = release["id"].as_str().expect("an id");
+    let generated = story.told(&["show", id, "--env", "prod", "-o", "yaml"]);
+    for part in ["kind: Workload", "kind: ConfigMap", "namespace: prod"] {
+        assert!(generated.contains(part), "no {part} in {generated}");
+    }
+    story.until(1, "dev", "deployed");
+    story.until(1, "ha", "queued");
+    let why = story.why_in(1, "ha");
+    assert_eq!(why["earliest"], "2099-01-01T00:00:00Z", "{why}");
+    assert_eq!(story.runs_with("highly-available").0, "");
+    for after in ["preprod", "prod"] {
+        assert_eq!(story.entry(1, after).0, "", "it waits in ha");
+    }
+
+    // A newer one overtakes it in this queue, and in no other.
+    story.release("two", 2);
+    story.until(2, "dev", "deployed");
+    story.until(1, "ha", "superseded");
+    story.until(2, "ha", "queued");
+    story.set_environment("ha", &[("ha", json!({"namespace": "highly-available"}))]);
+    story.until(2, "prod", "deployed");
+    assert_eq!(story.runs_with("highly-available").0, "2");
+    assert_eq!(story.runs_with("prod").0, "2");
+}
+
+#[test]
 fn seed_config_maps_of_prod_are_its_own() {
     let Some(story) = Story::begin(SUITE, "maps", &[]) else {
         return;
