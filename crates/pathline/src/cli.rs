@@ -42,8 +42,7 @@ pub(crate) use self::lineage::{AskArgs, LineageArgs, LineageCommand, SimulateArg
 pub(crate) use self::read::read;
 pub(crate) use self::release::{
     BoardArgs, HoldArgs, ListReleasesArgs, NowArgs, PromoteArgs, ReleaseArgs, ReleaseCommand,
-    ReleaseCommitArgs, ReleasePathArgs, ResumeArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs,
-    WhyArgs,
+    ReleaseCommitArgs, ReleasePathArgs, RollbackArgs, ShowReleaseArgs, WaitReleaseArgs, WhyArgs,
 };
 pub(crate) use self::seal::{ResetArgs, RotateArgs, SealArgs, SealCommand, SealKeyArgs};
 pub(crate) use self::server::ServerArgs;

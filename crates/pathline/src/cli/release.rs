@@ -5,9 +5,7 @@ mod by_hand;
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 
-pub(crate) use self::by_hand::{
-    HoldArgs, NowArgs, PromoteArgs, ReleaseCommitArgs, ResumeArgs, RollbackArgs,
-};
+pub(crate) use self::by_hand::{HoldArgs, NowArgs, PromoteArgs, ReleaseCommitArgs, RollbackArgs};
 use super::{OutputArgs, ServerArgs, timeout};
 
 pub(super) const EXAMPLES: &str = "\
@@ -127,7 +125,7 @@ pub(crate) enum ReleaseCommand {
 
     /// End a hold
     #[command(after_help = by_hand::RESUME_EXAMPLES)]
-    Resume(ResumeArgs),
+    Resume(HoldArgs),
 
     /// Bring the content of an older release back, in one environment
     ///

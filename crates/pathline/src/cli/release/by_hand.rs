@@ -95,28 +95,9 @@ pub(crate) struct PromoteArgs {
     pub(crate) server: ServerArgs,
 }
 
-/// Arguments of `release hold`.
+/// Arguments of `release hold` and `release resume`.
 #[derive(Args, Debug)]
 pub(crate) struct HoldArgs {
-    /// The environment
-    pub(crate) environment: String,
-
-    /// The tracker, GROUP.NAME [default: the whole environment]
-    pub(crate) tracker: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) reason: ReasonArgs,
-
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
-}
-
-/// Arguments of `release resume`.
-#[derive(Args, Debug)]
-pub(crate) struct ResumeArgs {
     /// The environment
     pub(crate) environment: String,
 

@@ -2,7 +2,7 @@
 
 use pathline_client::api::{HeldPlace, HoldRequest};
 
-use crate::cli::{HoldArgs, ResumeArgs};
+use crate::cli::HoldArgs;
 use crate::terminal::client::Client;
 use crate::terminal::output::print_data;
 use crate::terminal::report::{CommandError, Exit};
@@ -26,7 +26,7 @@ pub(super) async fn hold(args: &HoldArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Yes)
 }
 
-pub(super) async fn resume(args: &ResumeArgs) -> Result<Exit, CommandError> {
+pub(super) async fn resume(args: &HoldArgs) -> Result<Exit, CommandError> {
     let client = Client::find(&args.server.options())?;
     let body = HoldRequest {
         tracker: args.tracker.clone(),
