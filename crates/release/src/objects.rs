@@ -50,6 +50,8 @@ pub struct Deployed<'a> {
     pub id: &'a str,
     /// The release.
     pub release: &'a Release,
+    /// The number of times that it was tried again there.
+    pub attempt: u32,
     /// The revision that the image says it was made from, if it is known.
     pub revision: Option<&'a str>,
     /// The settings of the group and of the application, without secrets.

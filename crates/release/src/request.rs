@@ -12,6 +12,7 @@ use pathline_document::{Format, Limits, ReadError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use self::by_hand::is_line;
 pub use self::by_hand::{HoldBody, MAX_REASON, PromoteBody, RollbackBody};
 use self::fields::Fields;
 pub use self::reference::Reference;

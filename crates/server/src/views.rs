@@ -15,6 +15,7 @@ pub(crate) mod ingest;
 pub(crate) mod names;
 pub(crate) mod objects;
 pub(crate) mod owners;
+pub(crate) mod presence;
 pub(crate) mod queues;
 pub(crate) mod release_objects;
 pub(crate) mod release_wait;

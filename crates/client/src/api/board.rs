@@ -56,4 +56,7 @@ pub struct BoardCell {
     pub earliest: Option<Timestamp>,
     /// Whether it gets there no more.
     pub never: bool,
+    /// Whether it is live now, where it is what was deployed last; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<bool>,
 }

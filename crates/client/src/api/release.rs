@@ -97,6 +97,12 @@ pub struct ReleaseEntry {
     /// The release that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<u64>,
+    /// The release that was deployed there after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<u64>,
+    /// After a failure, where the environment restores: `pending`, `done`, or the reason why it could not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<String>,
     /// The reason of a failure, how far a deployment has got, or a note about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

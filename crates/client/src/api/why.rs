@@ -40,6 +40,9 @@ pub struct EnvironmentWhy {
     pub earliest: Option<Timestamp>,
     /// Whether it gets there no more, also if somebody promotes or resumes.
     pub never: bool,
+    /// Whether it is live now, where it is what was deployed last; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<bool>,
 }
 
 /// The result of a wait for a release, as far as it is known.

@@ -10,7 +10,7 @@ use kube::api::DynamicObject;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::service_account::Account;
 use pathline_kinds::carto::OwnerStatus;
-use pathline_ledger::releases::StoredRelease;
+use pathline_ledger::releases::{StoredConfiguration, StoredRelease};
 use pathline_release::environment::{self, DeployEnvironment};
 use pathline_release::objects::{self, Deployed, Objects, tracker_label};
 use pathline_release::queue::{EntryState, Report, Restore};
@@ -110,7 +110,7 @@ impl Deployment {
         reporter: &mut Reporter,
     ) -> Option<(Judge, DynamicObject)> {
         loop {
-            match self.write(tools).await {
+            match self.write(tools, reporter).await {
                 Ok((owner, applied)) => {
                     match Judge::new(tools, self.kind(), (&owner, &applied)).await {
                         Ok(judge) => return Some((judge, owner)),
@@ -141,13 +141,19 @@ impl Deployment {
     }
 
     /// Writes the objects of the release, and returns the owner, and what was set.
-    async fn write(&self, tools: &Tools) -> Result<(DynamicObject, Value), NotWritten> {
+    async fn write(
+        &self,
+        tools: &Tools,
+        reporter: &mut Reporter,
+    ) -> Result<(DynamicObject, Value), NotWritten> {
         let passing = |error: pathline_ledger::Error| NotWritten::Passing(error.to_string());
         let release = self.release(tools).await.map_err(passing)?;
         let Some(release) = release else {
             return Err(NotWritten::Unwanted);
         };
-        let objects = self.objects(tools, &release).await?;
+        let configuration = self.configuration(tools, &release).await?;
+        reporter.keep_secret(&configuration.secrets);
+        let objects = self.objects_of(tools, &release, &configuration)?;
         let namespace = self.environment.namespace.as_str();
         let account = self.environment.owner.service_account_name.as_ref();
         let tracker = tracker_label(&self.tracker);
@@ -166,6 +172,10 @@ impl Deployment {
         Ok((owner, objects.owner))
     }
 
+    fn name(&self) -> &str {
+        &self.environment.environment.name
+    }
+
     /// Returns the release that is written.
     pub(super) async fn release(
         &self,
@@ -182,6 +192,16 @@ impl Deployment {
         tools: &Tools,
         release: &StoredRelease,
     ) -> Result<Objects, NotWritten> {
+        let configuration = self.configuration(tools, release).await?;
+        self.objects_of(tools, release, &configuration)
+    }
+
+    /// Returns the configuration of the release, with its secrets.
+    async fn configuration(
+        &self,
+        tools: &Tools,
+        release: &StoredRelease,
+    ) -> Result<StoredConfiguration, NotWritten> {
         let hash = &release.release.configuration.config_hash;
         let releases = tools.ledger.releases();
         let configuration = releases.configuration(&self.tracker_uid, hash).await;
@@ -196,11 +216,21 @@ impl Deployment {
                            application file, if that is still in the repository";
             return Err(NotWritten::Passing(message.to_owned()));
         }
+        Ok(configuration)
+    }
+
+    fn objects_of(
+        &self,
+        tools: &Tools,
+        release: &StoredRelease,
+        configuration: &StoredConfiguration,
+    ) -> Result<Objects, NotWritten> {
         let deployed = Deployed {
             tracker: &self.tracker,
             tracker_uid: &self.tracker_uid,
             id: &release.id,
             release: &release.release,
+            attempt: release.entries.get(self.name()).map_or(0, |it| it.attempt),
             revision: release.image_revision.as_deref(),
             document: &configuration.document,
             secrets: &configuration.secrets,
@@ -221,8 +251,7 @@ impl Deployment {
             Purpose::Restore { failed, .. } => failed,
         };
         let stored = releases.numbered(&self.tracker_uid, asked).await?;
-        let name = &self.environment.environment.name;
-        let entry = stored.and_then(|mut it| it.entries.remove(name));
+        let entry = stored.and_then(|mut it| it.entries.remove(self.name()));
         Ok(entry.is_some_and(|entry| match self.purpose {
             Purpose::Deploy { attempt, .. } => {
                 entry.state == EntryState::Deploying && entry.attempt == attempt

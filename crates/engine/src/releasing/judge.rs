@@ -19,8 +19,11 @@ use crate::runtime::calls::call;
 
 /// The pause before an answer that was held back is asked for again: what differs is about to be reconciled.
 const CONFIRM_INTERVAL: Duration = Duration::from_millis(500);
-/// The params of an owner that have what the application file says.
-const CONTENT_PARAMS: [&str; 3] = ["param:config", "param:configMaps", "param:image"];
+/// The params of an owner that have what the application file says, each with another one that has it too.
+const CONTENT_PARAMS: [(&str, &str); 2] = [
+    ("param:configMaps", "param:volumes"),
+    ("param:image", "param:image"),
+];
 /// The longest text about what is missing, in characters.
 const MAX_MISSING: usize = 500;
 /// The pause after which an owner without a path is looked at again.
@@ -183,14 +186,17 @@ impl Judge {
     }
 }
 
-/// Says which inputs of a release nothing on the path reads. That its number and its labels are not read means nothing.
+/// Says which inputs of a release nothing on the path reads. That its number and its labels are not read means nothing, and
+/// neither does `config`, which repeats what is in fields and files.
 fn unread(lineage: &OwnerLineage) -> Option<String> {
     let inputs = lineage.inputs().into_iter().filter(|it| it.unused);
-    let is_content = |name: &str| name.starts_with("field:spec.") || CONTENT_PARAMS.contains(&name);
-    let unread: Vec<_> = inputs
-        .map(|it| it.name)
-        .filter(|it| is_content(it))
-        .collect();
+    let unused: BTreeSet<String> = inputs.map(|it| it.name).collect();
+    let is_content = |name: &str| {
+        let mut params = CONTENT_PARAMS.iter();
+        name.starts_with("field:spec.")
+            || params.any(|(param, other)| *param == name && unused.contains(*other))
+    };
+    let unread: Vec<_> = unused.iter().filter(|it| is_content(it)).cloned().collect();
     (!unread.is_empty()).then(|| format!("nothing on the path reads {}", unread.join(", ")))
 }
 

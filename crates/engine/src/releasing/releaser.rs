@@ -17,12 +17,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::environments::EnvironmentsReceiver;
 use super::metrics::ReleasingMetrics;
-use super::tasks::DeploymentTasks;
+use super::tasks::{DeploymentTasks, Next};
 use super::ticks::Ticks;
 use super::tools::Tools;
 
 /// The longest sleep: a clock that was set forward is noticed after it.
-const MAX_SLEEP: Duration = Duration::from_secs(10);
+const MAX_SLEEP: Duration = Duration::from_secs(5);
+/// The time between two steps after which nobody has watched meanwhile: the process, or the machine, was stopped.
+const UNWATCHED: SignedDuration = SignedDuration::from_secs(8);
 /// The pause after the ledger did not answer.
 const LEDGER_PAUSE: Duration = Duration::from_secs(1);
 /// The interval at which it is written down for how long releases have soaked.
@@ -48,6 +50,8 @@ pub(super) struct Releaser {
     /// The trackers of which something soaks.
     soaking: BTreeSet<String>,
     next_checkpoint: Timestamp,
+    /// The instant of the last step, if it was done.
+    stepped: Option<Timestamp>,
     tasks: DeploymentTasks,
 }
 
@@ -60,6 +64,7 @@ impl Releaser {
         Self {
             changes: tools.ledger.subscribe(Topic::Releases),
             next_checkpoint: tools.clock.now(),
+            stepped: None,
             tasks: DeploymentTasks::new(Arc::clone(&tools), receiver.clone(), metrics),
             tools,
             receiver,
@@ -87,7 +92,13 @@ impl Releaser {
                 () = stop.cancelled() => break,
                 Ok(()) = self.receiver.changed() => Box::pin(self.take_environments()).await,
                 Ok(()) = self.changes.changed() => Box::pin(self.catch_up()).await,
-                uid = self.tasks.broken_off() => Box::pin(self.begin_again(uid)).await,
+                next = self.tasks.next() => match next {
+                    Next::Told(uid) => Box::pin(self.look_again(uid)).await,
+                    Next::BrokenOff(uid) => {
+                        tokio::time::sleep(LEDGER_PAUSE).await;
+                        Box::pin(self.look_again(uid)).await;
+                    }
+                },
                 () = tokio::time::sleep(sleep) => {}
             }
         }
@@ -133,6 +144,9 @@ impl Releaser {
                 let work = tracker.queues.work(self.environments.flow(), self.now());
                 if is_start && !work.soaking.is_empty() {
                     self.act(&tracker.uid, QueueAction::Restarted).await?;
+                    // It counts anew, which no change tells.
+                    self.refresh(std::slice::from_ref(&tracker.uid)).await?;
+                    continue;
                 }
                 self.take_in(tracker).await?;
             }
@@ -147,6 +161,10 @@ impl Releaser {
     /// Does what is due.
     async fn step(&mut self) {
         let now = self.now();
+        if let Err(error) = self.leave_out_the_unwatched(now).await {
+            tracing::warn!("it cannot be written down that nobody watched: {error}");
+            return tokio::time::sleep(LEDGER_PAUSE).await;
+        }
         let ticks = self.ticks.due(&self.environments, now);
         let due: Vec<_> = self.due.iter().filter(|(_, at)| **at <= now).collect();
         let due: Vec<String> = due.into_iter().map(|(uid, _)| uid.clone()).collect();
@@ -164,6 +182,25 @@ impl Releaser {
                 tokio::time::sleep(LEDGER_PAUSE).await;
             }
         }
+    }
+
+    /// Takes the time out of what has soaked in which this process, or the machine, was stopped: nobody has watched then.
+    async fn leave_out_the_unwatched(&mut self, now: Timestamp) -> Result<(), Error> {
+        let stepped = self.stepped.replace(now);
+        let stepped = stepped.filter(|it| now.duration_since(*it) > UNWATCHED);
+        let Some(stepped) = stepped else {
+            return Ok(());
+        };
+        let soaking: Vec<String> = self.soaking.iter().cloned().collect();
+        for uid in &soaking {
+            let until_then = self.act_at(uid, QueueAction::Checkpoint, stepped).await;
+            let left_out = async || self.act_at(uid, QueueAction::Restarted, now).await;
+            if let Err(error) = until_then.and(left_out().await) {
+                self.stepped = Some(stepped);
+                return Err(error);
+            }
+        }
+        self.refresh(&soaking).await
     }
 
     async fn do_due(&mut self, due: &[String]) -> Result<(), Error> {
@@ -279,9 +316,8 @@ impl Releaser {
         Ok(())
     }
 
-    /// Begins anew what was broken off by a defect of Pathline, which the log tells.
-    async fn begin_again(&mut self, uid: String) {
-        tokio::time::sleep(LEDGER_PAUSE).await;
+    /// Takes in a tracker of which the ledger tells no change.
+    async fn look_again(&mut self, uid: String) {
         if let Err(error) = self.refresh(&[uid]).await {
             tracing::warn!("a release cannot be read: {error}");
             self.changes.mark_changed();
@@ -290,10 +326,14 @@ impl Releaser {
 
     /// Does something to the queues of a tracker that follows by itself.
     async fn act(&self, uid: &str, action: QueueAction) -> Result<(), Error> {
+        self.act_at(uid, action, self.now()).await
+    }
+
+    async fn act_at(&self, uid: &str, action: QueueAction, at: Timestamp) -> Result<(), Error> {
         let releases = self.tools.ledger.releases();
         let tracker = TrackerRef::Uid(uid.to_owned());
         let (flow, by) = (self.environments.flow(), By::new(BY, None));
-        let acted = releases.act(tracker, flow, action, &by, self.now());
+        let acted = releases.act(tracker, flow, action, &by, at);
         acted.await.map(drop)
     }
 

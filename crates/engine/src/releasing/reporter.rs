@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathline_ledger::releases::{By, QueueAction, TrackerRef};
+use pathline_release::application::Secrets;
 use pathline_release::queue::Report;
+use tokio::sync::mpsc;
+use zeroize::Zeroizing;
 
 use super::deployment::{Deployment, Purpose};
 use super::environments::EnvironmentsReceiver;
@@ -24,6 +27,10 @@ pub(super) struct Reporter {
     environments: EnvironmentsReceiver,
     metrics: ReleasingMetrics,
     deployment: Deployment,
+    /// The texts of the configuration that no message may have.
+    secrets: Vec<Zeroizing<String>>,
+    /// Those who want to know that the ledger was told whether something is live.
+    told: mpsc::UnboundedSender<String>,
     /// The last note.
     noted: Option<String>,
     /// The last word on whether it is live.
@@ -35,16 +42,31 @@ impl Reporter {
         tools: Arc<Tools>,
         environments: EnvironmentsReceiver,
         metrics: ReleasingMetrics,
-        deployment: Deployment,
+        (deployment, told): (Deployment, mpsc::UnboundedSender<String>),
     ) -> Self {
         Self {
             tools,
             environments,
             metrics,
             deployment,
+            secrets: Vec::new(),
+            told,
             noted: None,
             is_live: None,
         }
+    }
+
+    /// Keeps secrets out of all messages from now on: what runs may say them.
+    pub(super) fn keep_secret(&mut self, secrets: &Secrets) {
+        self.secrets = secrets.texts();
+    }
+
+    /// Returns a message without secrets.
+    fn scrubbed(&self, message: String) -> String {
+        let secrets = self.secrets.iter();
+        secrets.fold(message, |message, it| {
+            message.replace(it.trim(), "[redacted]")
+        })
     }
 
     /// Tells whether a release that soaks is live, if that was not told.
@@ -61,6 +83,8 @@ impl Reporter {
             })
             .await;
         }
+        // Whoever listens is stopped together with this.
+        let _ = self.told.send(self.deployment.tracker_uid.clone());
         self.is_live = Some(is_live);
     }
 
@@ -70,6 +94,7 @@ impl Reporter {
         let Purpose::Deploy { release, attempt } = self.deployment.purpose else {
             return;
         };
+        let message = message.map(|it| self.scrubbed(it));
         if self.noted == message {
             return;
         }
@@ -90,6 +115,10 @@ impl Reporter {
     /// Tells that a deployment has ended, and what is to be known about what is live.
     pub(super) async fn end(&mut self, report: Report, note: Option<String>) {
         let environment = self.environment();
+        let report = match report {
+            Report::Ready => Report::Ready,
+            Report::Failed(message) => Report::Failed(self.scrubbed(message)),
+        };
         let is_ready = report == Report::Ready;
         self.log(&report);
         match self.deployment.purpose {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pathline_ledger::releases::TrackerQueues;
 use pathline_release::environment::{DeployEnvironment, Environments};
 use pathline_release::queue::Work;
-use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::deployment::{Deployment, Purpose};
 use super::environments::EnvironmentsReceiver;
@@ -21,6 +22,10 @@ pub(super) struct DeploymentTasks {
     metrics: ReleasingMetrics,
     running: HashMap<TaskKey, Running>,
     tasks: JoinSet<()>,
+    /// The trackers of which it was told that something is live, or is no longer: that is no change of a state, and nobody
+    /// hears of it otherwise.
+    told: mpsc::UnboundedReceiver<String>,
+    tell: mpsc::UnboundedSender<String>,
 }
 
 /// Tells one task from another: the environment of a tracker, and what is done there.
@@ -29,6 +34,14 @@ pub(super) struct TaskKey {
     tracker_uid: String,
     environment: String,
     doing: Doing,
+}
+
+/// The reason to look at a tracker again.
+pub(super) enum Next {
+    /// The ledger was told whether something of it is live.
+    Told(String),
+    /// A task of it was broken off by a defect.
+    BrokenOff(String),
 }
 
 /// The thing that a task does.
@@ -52,12 +65,15 @@ impl DeploymentTasks {
         environments: EnvironmentsReceiver,
         metrics: ReleasingMetrics,
     ) -> Self {
+        let (tell, told) = mpsc::unbounded_channel();
         Self {
             tools,
             environments,
             metrics,
             running: HashMap::new(),
             tasks: JoinSet::new(),
+            told,
+            tell,
         }
     }
 
@@ -86,22 +102,27 @@ impl DeploymentTasks {
         }
     }
 
-    /// Waits until a task was broken off by a defect, and returns the tracker that it was of.
-    pub(super) async fn broken_off(&mut self) -> String {
+    /// Waits until a tracker has to be looked at again, and returns it.
+    pub(super) async fn next(&mut self) -> Next {
         loop {
-            match self.tasks.join_next_with_id().await {
-                Some(Ok(_)) => {}
-                Some(Err(error)) if error.is_cancelled() => {}
-                Some(Err(error)) => {
-                    tracing::error!("a deployment was broken off: {error}");
-                    if let Some(key) = self.key_of(error.id()) {
-                        self.running.remove(&key);
-                        return key.tracker_uid;
+            tokio::select! {
+                Some(uid) = self.told.recv() => return Next::Told(uid),
+                Some(ended) = self.tasks.join_next_with_id() => {
+                    if let Some(uid) = self.ended(ended) {
+                        return Next::BrokenOff(uid);
                     }
                 }
-                None => std::future::pending().await,
             }
         }
+    }
+
+    /// Returns the tracker of a task that was broken off by a defect.
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) -> Option<String> {
+        let error = ended.err().filter(|it| !it.is_cancelled())?;
+        tracing::error!("a deployment was broken off: {error}");
+        let key = self.key_of(error.id())?;
+        self.running.remove(&key);
+        Some(key.tracker_uid)
     }
 
     /// Ends all tasks, and waits until they have.
@@ -131,7 +152,8 @@ impl DeploymentTasks {
         };
         let (tools, metrics) = (Arc::clone(&self.tools), self.metrics.clone());
         let environments = self.environments.clone();
-        let mut reporter = Reporter::new(tools, environments, metrics, deployment.clone());
+        let tell = self.tell.clone();
+        let mut reporter = Reporter::new(tools, environments, metrics, (deployment.clone(), tell));
         let tools = Arc::clone(&self.tools);
         let handle = match key.doing {
             Doing::Deploying(_) => self.tasks.spawn(async move {

@@ -202,7 +202,8 @@ impl Write<'_> {
                  secrets there"
             ));
         } else if error.is_absence() {
-            return NotWritten::Refused(format!(
+            // It goes on by itself when it is there.
+            return NotWritten::Passing(format!(
                 "{message}; `kubectl create namespace {}` if there is none, and `pathline crds` has the kinds",
                 self.namespace
             ));

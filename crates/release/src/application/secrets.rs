@@ -2,13 +2,15 @@
 //!
 //! Values that are known to be no secrets stay beside one: the names of files, and where they are mounted. Anything else that
 //! stands where secrets do is taken for one, and so is what a misspelt key may have made of one: keys that mean nothing beside
-//! secrets, and whatever has the name of a secret.
+//! secrets, and whatever has the name of a secret. A variable that repeats a secret, or contains one, is one as well.
 
 mod suspect;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -29,6 +31,12 @@ const CLOSED: [(&[&str], &[&str]); 3] = [
         &["domain", "owner", "name", "officialImage"],
     ),
 ];
+
+/// The path of settings at which variables are.
+const VARIABLES: [&str; 2] = ["environment", "variable"];
+
+/// The shortest text that is a secret wherever it is repeated: `true` and `1` are nobody's.
+const MIN_REPEATED: usize = 8;
 
 /// The members of a file of secrets that are none.
 const PUBLIC_OF_FILE: [&str; 2] = ["inheritGroup", "mountPath"];
@@ -53,6 +61,10 @@ impl Secrets {
         for (key, settings) in members(document) {
             secrets.take_from_settings(&child("", key), settings);
         }
+        let texts = secrets.texts();
+        for (key, settings) in members(document) {
+            secrets.take_repeated(&child("", key), settings, &texts);
+        }
         secrets
     }
 
@@ -63,9 +75,35 @@ impl Secrets {
         secrets
     }
 
-    /// Returns the secrets as JSON texts.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
-        self.values.values().map(|it| it.as_str())
+    /// Returns the texts that are secret wherever they are repeated: those of the secrets, and what they are in base64.
+    pub fn texts(&self) -> Vec<Zeroizing<String>> {
+        let mut texts = Vec::new();
+        for json in self.values.values() {
+            let mut open: Vec<Value> = serde_json::from_str(json).into_iter().collect();
+            while let Some(value) = open.pop() {
+                match value {
+                    Value::String(text) => {
+                        let decoded = STANDARD.decode(&text).ok();
+                        let decoded = decoded.and_then(|it| String::from_utf8(it).ok());
+                        texts.extend(decoded.map(Zeroizing::new));
+                        texts.push(Zeroizing::new(text));
+                    }
+                    Value::Array(items) => open.extend(items),
+                    Value::Object(fields) => {
+                        open.extend(fields.into_iter().map(|(_, value)| value));
+                    }
+                    Value::Null | Value::Bool(_) | Value::Number(_) => {}
+                }
+            }
+        }
+        texts.retain(|it| it.trim().len() >= MIN_REPEATED);
+        texts
+    }
+
+    /// Tells whether a variable repeats one of some secret texts, alone or among other things.
+    pub(crate) fn is_repeated(variable: &Value, texts: &[Zeroizing<String>]) -> bool {
+        let text = variable.as_str().unwrap_or_default();
+        texts.iter().any(|secret| text.contains(secret.trim()))
     }
 
     /// Tells whether there are none.
@@ -133,6 +171,23 @@ impl Secrets {
         self.take_suspect_settings(pointer, settings);
         if let (Some(left), Some((_, files))) = (files, map_at(pointer, settings, &FILES)) {
             files.insert(SECRET.to_owned(), left);
+        }
+    }
+
+    /// Takes variables that repeat a secret of somewhere else.
+    fn take_repeated(&mut self, pointer: &str, settings: &mut Value, texts: &[Zeroizing<String>]) {
+        if let Some((pointer, variables)) = map_at(pointer, settings, &VARIABLES) {
+            for name in names(variables) {
+                if Self::is_repeated(&variables[&name], texts) {
+                    self.take(&pointer, variables, &name);
+                }
+            }
+        }
+        if let Some(overrides) = settings.get_mut("in") {
+            let pointer = child(pointer, "in");
+            for (key, settings) in members(overrides) {
+                self.take_repeated(&child(&pointer, key), settings, texts);
+            }
         }
     }
 

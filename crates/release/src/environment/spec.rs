@@ -11,6 +11,7 @@ use crate::application::template;
 use crate::misspelt;
 use crate::name::TrackerName;
 use crate::queue::{Environment, Freeze, OnFailure, Promotion, READY_TIMEOUT};
+use crate::request::{MAX_REASON, is_line};
 use crate::timeline::{Rule, Timeline, time_zone};
 use crate::version::Level;
 use crate::vetos::canonical_type;
@@ -222,6 +223,10 @@ impl Section<'_> {
             let from = freeze.instant("from", problems);
             let until = freeze.instant("until", problems);
             let reason = freeze.text("reason", problems).unwrap_or_default();
+            if reason.chars().count() > MAX_REASON || !is_line(reason) {
+                let message = format!("a text on one line, of at most {MAX_REASON} characters");
+                freeze.refuse("reason", message, problems);
+            }
             freeze.refuse_unknown(&["from", "until", "reason"], problems);
             let (Some(from), Some(until)) = (from, until) else {
                 continue;

@@ -1,13 +1,10 @@
 //! The configuration that holds in an environment, and the part of it that may be shown.
 
 use serde_json::Value;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use super::Deployed;
 use crate::application::{Secrets, effective};
-
-/// The shortest text that is a secret wherever it is repeated: `true` and `1` are nobody's.
-const MIN_REPEATED_SECRET: usize = 8;
 
 /// The settings that say where an application goes. They are heeded before, and are no configuration of what runs.
 const VETOS: [&str; 3] = ["vetos", "omitFromDeploy", "omitFromNamespaces"];
@@ -54,7 +51,11 @@ impl Effective {
         for pointer in of.secrets.pointers() {
             remove(&mut public, within_settings(pointer));
         }
-        remove_repeated(&mut public, &texts(of.secrets));
+        let texts = of.secrets.texts();
+        let variables = public.pointer_mut("/environment/variable");
+        if let Some(Value::Object(variables)) = variables {
+            variables.retain(|_, value| !Secrets::is_repeated(value, &texts));
+        }
         if let Value::Object(fields) = &mut public {
             fields.retain(|key, _| !VETOS.contains(&key.as_str()));
         }
@@ -93,41 +94,6 @@ fn remove(settings: &mut Value, pointer: &str) {
     if let Some(Value::Object(fields)) = settings.pointer_mut(parent) {
         fields.remove(&key.replace("~1", "/").replace("~0", "~"));
     }
-}
-
-/// Removes variables whose value is a secret somewhere else.
-fn remove_repeated(settings: &mut Value, secrets: &[Zeroizing<String>]) {
-    let variables = settings.pointer_mut("/environment/variable");
-    if let Some(Value::Object(variables)) = variables {
-        let is_secret = |it: &Value| {
-            let mut secrets = secrets.iter();
-            it.as_str()
-                .is_some_and(|it| secrets.any(|secret| **secret == it))
-        };
-        variables.retain(|_, value| !is_secret(value));
-    }
-}
-
-/// Returns the texts of secrets.
-fn texts(secrets: &Secrets) -> Vec<Zeroizing<String>> {
-    let mut texts = Vec::new();
-    for json in secrets.values() {
-        let mut open: Vec<Value> = serde_json::from_str(json).into_iter().collect();
-        while let Some(value) = open.pop() {
-            match value {
-                Value::String(text) => {
-                    let text = Zeroizing::new(text);
-                    if text.len() >= MIN_REPEATED_SECRET {
-                        texts.push(text);
-                    }
-                }
-                Value::Array(items) => open.extend(items),
-                Value::Object(fields) => open.extend(fields.into_iter().map(|(_, value)| value)),
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            }
-        }
-    }
-    texts
 }
 
 #[cfg(test)]

@@ -106,6 +106,10 @@ fn release(of: &Deployed<'_>) -> Value {
     if let Some(revision) = of.revision {
         release["revision"] = revision.into();
     }
+    // Another value than before, so that what has failed is started again.
+    if of.attempt > 0 {
+        release["attempt"] = of.attempt.into();
+    }
     release
 }
 

@@ -36,8 +36,12 @@ impl Queues {
         let newest = releases.iter().copied().max()?;
         let position = flow.get(environment)?.position;
         let deployed = self.newest(environment, EntryState::Deployed);
+        let failed = self.failed_since(environment);
         if let Some(deployed) = deployed.filter(|it| releases.contains(it)) {
-            return Some(Awaited::Deployed(deployed));
+            return match failed {
+                None => Some(Awaited::Deployed(deployed)),
+                Some(by) => Some(Awaited::Superseded { by }),
+            };
         }
         let answers = self.why((flow, halts), newest, now);
         let place = answers.iter().position(|it| it.environment == environment);

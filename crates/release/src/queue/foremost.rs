@@ -4,11 +4,13 @@ use super::{EntryState, Queues};
 
 impl Queues {
     /// Returns the release that matters in an environment: the one that is being deployed, else the newest one that waits,
-    /// else the newest of all. A rollback matters where it is for, and nowhere else. Nothing if there is no release.
+    /// else the newest of all. A rollback matters where it is for, however it went, and nowhere else. Nothing if there is no
+    /// release.
     pub fn foremost(&self, environment: &str) -> Option<u64> {
         let newest = |state| self.newest(environment, state);
         let waiting = newest(EntryState::Queued).max(newest(EntryState::Held));
-        let last = || self.newest_release().max(newest(EntryState::Deployed));
+        let taken = || self.taken_last(environment).map(|(release, _)| release);
+        let last = || self.newest_release().max(taken());
         newest(EntryState::Deploying).or(waiting).or_else(last)
     }
 
@@ -16,6 +18,12 @@ impl Queues {
     pub fn newest_release(&self) -> Option<u64> {
         let mut newest_first = self.releases.keys().rev();
         newest_first.find(|it| !self.is_rollback(**it)).copied()
+    }
+
+    /// Returns the digest of a release's image.
+    pub fn digest(&self, release: u64) -> Option<&str> {
+        let release = self.releases.get(&release)?;
+        Some(release.content.image.digest.as_str())
     }
 
     /// Returns the tag of a release's image.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, EntryState, Environment, Flow, Hold, Queues, Restore, Transition};
+use super::{Entry, EntryState, Environment, Flow, Hold, Holds, Queues, Restore, Stop, Transition};
 use crate::clauses::Clause;
 use crate::release::Release;
 
@@ -25,6 +25,16 @@ pub enum NotRolledBack {
         environment: String,
         /// The number of the release.
         release: u64,
+    },
+    /// The release was never deployed in the environment, which takes nothing new now.
+    #[error("release {release} was never deployed in `{environment}`, and {stop}")]
+    Stopped {
+        /// The environment.
+        environment: String,
+        /// The number of the release.
+        release: u64,
+        /// What stops the environment.
+        stop: String,
     },
     /// A rollback is being deployed there already.
     #[error(
@@ -54,14 +64,18 @@ impl Hold {
 
 impl Queues {
     /// Returns the release whose content a rollback of an environment brings back: the one that is named, or the newest
-    /// that was deployed there before what was taken last, with another image or another configuration.
+    /// that was deployed there before what was taken last, with another image or another configuration. `halts` are the
+    /// holds of environments as a whole: nothing stops a rollback to what was deployed there before, but one that is
+    /// named and never was is something new.
     ///
     /// # Errors
-    /// If there is none, or the one that is named has never got that far.
+    /// If there is none, the one that is named has never got that far, or it is new there and the environment is held or
+    /// frozen.
     pub fn rollback_target(
         &self,
-        flow: &Flow,
+        (flow, halts): (&Flow, &Holds),
         (environment, release): (&str, Option<u64>),
+        at: Timestamp,
     ) -> Result<u64, NotRolledBack> {
         if self.is_deleted {
             return Err(NotRolledBack::Deleted);
@@ -69,7 +83,10 @@ impl Queues {
         let unknown = || NotRolledBack::NoEnvironment(environment.to_owned());
         let environment = flow.get(environment).ok_or_else(unknown)?;
         match release {
-            Some(release) => self.named_target(flow, environment, release),
+            Some(release) => {
+                let target = self.named_target(flow, environment, release)?;
+                self.may_roll_back((environment, halts), target, at)
+            }
             None => self.usual_target(environment),
         }
     }
@@ -139,6 +156,28 @@ impl Queues {
             })
     }
 
+    /// Refuses what was never deployed in an environment while that is held as a whole, or frozen. The hold of the
+    /// tracker there is no reason: the rollback before has set it.
+    fn may_roll_back(
+        &self,
+        (environment, halts): (&Environment, &Holds),
+        release: u64,
+        at: Timestamp,
+    ) -> Result<u64, NotRolledBack> {
+        let name = environment.name.as_str();
+        let was_deployed = self.state(name, release) == Some(EntryState::Deployed);
+        let stops = self.stops(environment, halts, at);
+        let mut stops = stops.filter(|it| !was_deployed && !matches!(it, Stop::Tracker(_)));
+        match stops.next() {
+            Some(stop) => Err(NotRolledBack::Stopped {
+                environment: name.to_owned(),
+                release,
+                stop: stop.sentence(environment, &self.tracker),
+            }),
+            None => Ok(release),
+        }
+    }
+
     fn usual_target(&self, environment: &Environment) -> Result<u64, NotRolledBack> {
         let name = environment.name.as_str();
         let nothing = || NotRolledBack::Nothing(name.to_owned());
@@ -156,13 +195,32 @@ impl Queues {
         target.ok_or_else(nothing)
     }
 
+    /// Tells whether a release is deployed in an environment, and nothing was written there since.
+    pub fn is_deployed_now(&self, environment: &str, release: u64) -> bool {
+        let taken = self.taken_last(environment);
+        taken.is_some_and(|(taken, entry)| taken == release && entry.state == EntryState::Deployed)
+    }
+
+    /// Returns the release that has failed after another one was deployed in an environment, if its objects were written
+    /// over those and nothing is restored, or about to be.
+    pub(super) fn failed_since(&self, environment: &str) -> Option<u64> {
+        let (taken, entry) = self.taken_last(environment)?;
+        let is_kept = match entry.state {
+            EntryState::Failed => entry.restore != Some(Restore::Pending),
+            EntryState::Queued => true,
+            _ => false,
+        };
+        is_kept.then_some(taken)
+    }
+
     /// Returns the release whose objects an environment has: the one that was taken last, unless that has failed and
-    /// what was deployed is restored.
-    fn taken_last(&self, environment: &str) -> Option<(u64, &Entry)> {
+    /// what was deployed is restored. One that has failed and waits to be tried again is still what is there.
+    pub(super) fn taken_last(&self, environment: &str) -> Option<(u64, &Entry)> {
         let entries = self.entries(environment);
         let taken = entries.filter(|(_, entry)| match entry.state {
             EntryState::Deploying | EntryState::Deployed => true,
             EntryState::Failed => entry.restore != Some(Restore::Done),
+            EntryState::Queued => entry.attempt > 0 && entry.restore != Some(Restore::Done),
             _ => false,
         });
         taken.max_by_key(|(release, entry)| (entry.since, *release))

@@ -137,6 +137,16 @@ impl Queues {
     /// Returns what keeps an environment from taking anything of the tracker at an instant; `halts` are the holds of
     /// environments as a whole.
     pub fn stop(&self, environment: &Environment, halts: &Holds, at: Timestamp) -> Option<Stop> {
+        self.stops(environment, halts, at).next()
+    }
+
+    /// Returns everything that does.
+    pub(super) fn stops(
+        &self,
+        environment: &Environment,
+        halts: &Holds,
+        at: Timestamp,
+    ) -> impl Iterator<Item = Stop> + use<> {
         let is_asked = |clause| !self.clauses.is_dropped(clause);
         let name = environment.name.as_str();
         let halt = halts.get(name).filter(|_| is_asked(Clause::Halt));
@@ -144,8 +154,9 @@ impl Queues {
         let mut freezes = environment.freezes.iter();
         let freeze = freezes.find(|it| it.contains(at) && is_asked(Clause::Freeze));
         let halt = halt.map(|it| Stop::Environment(it.clone()));
-        halt.or_else(|| hold.map(|it| Stop::Tracker(it.clone())))
-            .or_else(|| freeze.map(|it| Stop::Freeze(it.clone())))
+        let hold = hold.map(|it| Stop::Tracker(it.clone()));
+        let freeze = freeze.map(|it| Stop::Freeze(it.clone()));
+        [halt, hold, freeze].into_iter().flatten()
     }
 
     /// Returns what keeps an environment from taking a release. Nothing stops a rollback.

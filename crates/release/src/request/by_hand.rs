@@ -105,6 +105,15 @@ impl Body {
     }
 }
 
+/// Tells whether a text is on one line, and is read as it is written: others see it on their terminals.
+pub(crate) fn is_line(text: &str) -> bool {
+    let is_separator = |it: char| matches!(it, '\u{2028}' | '\u{2029}');
+    let turns = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !text
+        .chars()
+        .any(|it| it.is_control() || is_separator(it) || turns(it))
+}
+
 impl Fields<'_> {
     /// Reads a reason: a short text on one line.
     fn reason(&mut self) -> Option<String> {
@@ -113,9 +122,9 @@ impl Fields<'_> {
                 let message = format!("a reason has at most {MAX_REASON} characters");
                 return Err(("too-long", message));
             }
-            match text.chars().any(char::is_control) {
-                true => Err(("malformed", "a reason is a text on one line".to_owned())),
-                false => Ok(text.trim().to_owned()),
+            match is_line(text) {
+                true => Ok(text.trim().to_owned()),
+                false => Err(("malformed", "a reason is a text on one line".to_owned())),
             }
         });
         read.filter(|it| !it.is_empty())

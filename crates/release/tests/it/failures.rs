@@ -1,7 +1,8 @@
 //! Failures: environments that keep what has failed, and those that get back what was deployed.
 
 use pathline_release::queue::{
-    EntryState, Environment, Flow, OnFailure, Queues, READY_TIMEOUT, Report, Restore, Restoring,
+    EntryState, Environment, Flow, Holds, OnFailure, Queues, READY_TIMEOUT, Report, Restore,
+    Restoring,
 };
 
 use crate::support::{
@@ -170,7 +171,11 @@ fn nothing_is_restored_for_a_tracker_or_an_environment_that_is_gone() {
 fn rollback_after_a_restoration_is_of_what_was_restored() {
     let flow = mk_dev();
     let mut queues = mk_second_failed(&flow);
-    let target = |queues: &Queues| queues.rollback_target(&flow, ("dev", None)).ok();
+    let target = |queues: &Queues| {
+        queues
+            .rollback_target((&flow, &Holds::default()), ("dev", None), second(1000))
+            .ok()
+    };
     assert_eq!(target(&queues), Some(1));
     queues.report_restore(("dev", 2), 0, Report::Ready, second(130));
     assert_eq!(

@@ -55,6 +55,7 @@ impl World {
             tracker_uid: "uid-1",
             id: "id-7",
             release: &self.release,
+            attempt: 0,
             revision: None,
             document: &self.document,
             secrets: &self.secrets,
@@ -603,6 +604,7 @@ fn revision_of_the_image_is_told_once_it_is_known() {
         tracker_uid: "uid-1",
         id: "id-7",
         release: &world.release,
+        attempt: 2,
         revision: Some("cafe"),
         document: &world.document,
         secrets: &world.secrets,
@@ -610,4 +612,5 @@ fn revision_of_the_image_is_told_once_it_is_known() {
     };
     let owner = objects(&deployed, &keyed).expect("nothing is wrong").owner;
     assert_eq!(param(&owner, "release")["revision"], "cafe");
+    assert_eq!(param(&owner, "release")["attempt"], 2, "it is tried again");
 }

@@ -160,7 +160,11 @@ fn nothing_is_deployed_by_hand_where_the_application_keeps_out() {
         promote_now(&mut queues, &flow, ("prod", Some(1))),
         Err("`a.b` keeps out of `prod`".to_owned())
     );
-    assert!(queues.rollback_target(&flow, ("prod", Some(1))).is_err());
+    assert!(
+        queues
+            .rollback_target((&flow, &Holds::default()), ("prod", Some(1)), second(1000))
+            .is_err()
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use pathline_release::queue::{
-    Environment, Flow, Freeze, Hold, Holds, NotRolledBack, Queues, Report,
+    Awaited, Environment, Flow, Freeze, Hold, Holds, NotRolledBack, Queues, Report,
 };
 use pathline_release::tracker::{SourceRead, Tracker};
 use pathline_release::{Cause, Release, Rollback};
@@ -124,10 +124,13 @@ fn release_that_a_rollback_has_replaced_is_brought_back_by_its_content() {
     let refused = queues.promote(&flow, ("prod", Some(3)), second(230));
     assert_eq!(
         refused.expect_err("it was replaced").to_string(),
-        "release 4, a rollback, has replaced release 3 in `prod`; \
-         `pathline release rollback prod a.b --release 3` brings its content back"
+        "release 4, a rollback, came before release 3 in `prod`; \
+         `pathline release rollback prod a.b --release 3` deploys its content"
     );
-    assert_eq!(queues.rollback_target(&flow, ("prod", Some(3))), Ok(3));
+    assert_eq!(
+        queues.rollback_target((&flow, &Holds::default()), ("prod", Some(3)), second(1000)),
+        Ok(3)
+    );
     roll_back(&mut queues, &flow, &mk_rollback(5, "prod", 3));
     assert!(listed(&queues, &flow).ends_with("prod.5=deploying"));
 }
@@ -153,7 +156,9 @@ fn rollback_is_not_promoted_elsewhere() {
 #[test]
 fn target_is_the_newest_other_content_that_was_deployed_before() {
     let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
-    let target = |queues: &Queues| queues.rollback_target(&flow, ("prod", None));
+    let target = |queues: &Queues| {
+        queues.rollback_target((&flow, &Holds::default()), ("prod", None), second(1000))
+    };
     assert_eq!(
         target(&mk_queues()),
         Err(NotRolledBack::Nothing("prod".to_owned()))
@@ -186,7 +191,9 @@ fn target_of_what_has_failed_is_what_was_deployed_last() {
     let mut queues = mk_deployed(&flow, 2);
     queues.enter(&flow, &mk_release(3, "1.0.0"), second(190));
     tick(&mut queues, &flow, &["dev"], second(240));
-    let target = |queues: &Queues| queues.rollback_target(&flow, ("dev", None));
+    let target = |queues: &Queues| {
+        queues.rollback_target((&flow, &Holds::default()), ("dev", None), second(1000))
+    };
     assert_eq!(target(&queues), Ok(2), "while it is being deployed");
     let failed = Report::Failed("crash loop".to_owned());
     report(&mut queues, &flow, "dev", failed, second(250));
@@ -212,12 +219,16 @@ fn rollback_is_refused_with_the_reason() {
             "nothing else was deployed in `prod` before; name a release to deploy its content",
         ),
     ] {
-        let target = queues.rollback_target(&flow, (environment, release));
+        let target = queues.rollback_target(
+            (&flow, &Holds::default()),
+            (environment, release),
+            second(1000),
+        );
         assert_eq!(target.expect_err("it is refused").to_string(), expected);
     }
     queues.delete(second(192));
     assert_eq!(
-        queues.rollback_target(&flow, ("prod", Some(1))),
+        queues.rollback_target((&flow, &Holds::default()), ("prod", Some(1)), second(1000)),
         Err(NotRolledBack::Deleted)
     );
     let rollback = mk_rollback(4, "prod", 1);
@@ -275,4 +286,78 @@ fn rollback_has_the_next_number_and_no_poll_undoes_it() {
     let mut tracker: Tracker = serde_json::from_str(&stored).expect("it is read");
     let next = observe(&mut tracker, "D3").expect("it is formed");
     assert_eq!((next.number, next.previous), (4, Some(2)));
+}
+
+#[test]
+fn what_was_never_deployed_is_no_rollback_that_gets_past_a_freeze_or_a_hold_of_the_environment() {
+    let freeze = Freeze {
+        from: second(0),
+        until: second(10_000),
+        reason: "audit".to_owned(),
+    };
+    let mut frozen = mk_flow(&[("dev", 0), ("prod", 1)]).environments().to_vec();
+    frozen[1].freezes = vec![freeze];
+    let frozen = Flow::new(frozen).expect("a flow");
+    let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
+    let mut queues = mk_deployed(&flow, 2);
+    queues.enter(&flow, &mk_release(3, "1.0.0"), second(190));
+    deploy(&mut queues, &flow, &["dev"], second(240));
+    assert!(listed(&queues, &flow).ends_with("prod.3=queued"));
+    let mut halts = Holds::default();
+    let target = |flow, halts: &Holds, release| {
+        let target = ("prod", Some(release));
+        let target = queues.rollback_target((flow, halts), target, second(250));
+        target.map_err(|it| it.to_string())
+    };
+    let refused = target(&frozen, &halts, 3).expect_err("it is new there");
+    assert!(refused.contains("never deployed in `prod`"), "{refused}");
+    assert!(refused.contains("audit"), "{refused}");
+    assert_eq!(
+        target(&frozen, &halts, 1),
+        Ok(1),
+        "nothing stops a rollback"
+    );
+    assert_eq!(target(&flow, &halts, 3), Ok(3));
+    halts.hold("prod", mk_hold("stop", 245));
+    assert!(target(&flow, &halts, 3).is_err());
+    assert_eq!(target(&flow, &halts, 1), Ok(1));
+}
+
+#[test]
+fn target_is_the_same_where_what_has_failed_waits_to_be_tried_again() {
+    let flow = mk_flow(&[("dev", 0)]);
+    let mut queues = mk_deployed(&flow, 2);
+    queues.enter(&flow, &mk_release(3, "1.0.0"), second(190));
+    tick(&mut queues, &flow, &["dev"], second(240));
+    let failed = Report::Failed("crash loop".to_owned());
+    report(&mut queues, &flow, "dev", failed, second(250));
+    queues
+        .promote(&flow, ("dev", None), second(251))
+        .expect("it has failed");
+    let target = queues.rollback_target((&flow, &Holds::default()), ("dev", None), second(252));
+    assert_eq!(target, Ok(2));
+}
+
+#[test]
+fn what_has_failed_and_is_kept_is_what_the_environment_has() {
+    let flow = mk_flow(&[("dev", 0)]);
+    let mut queues = mk_deployed(&flow, 2);
+    queues.enter(&flow, &mk_release(3, "1.0.0"), second(190));
+    tick(&mut queues, &flow, &["dev"], second(240));
+    let halts = Holds::default();
+    let failed = Report::Failed("crash loop".to_owned());
+    report(&mut queues, &flow, "dev", failed, second(250));
+    let told = &queues.why((&flow, &halts), 2, second(260))[0].sentence;
+    assert!(
+        told.contains("release 3, which has failed, was written in its place"),
+        "{told}"
+    );
+    let awaited = queues.awaited((&flow, &halts), ("dev", &[2]), second(260));
+    assert_eq!(awaited, Some(Awaited::Superseded { by: 3 }));
+    assert!(!queues.is_deployed_now("dev", 2));
+
+    roll_back(&mut queues, &flow, &mk_rollback(4, "dev", 1));
+    let failed = Report::Failed("another loop".to_owned());
+    report(&mut queues, &flow, "dev", failed, second(280));
+    assert_eq!(queues.foremost("dev"), Some(4), "however it went");
 }

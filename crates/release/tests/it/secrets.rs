@@ -201,3 +201,30 @@ fn arbitrary_settings() -> impl Strategy<Value = String> {
         prop_oneof![4 => map, 1 => list.prop_map(|items| format!("[{}]", items.join(", ")))]
     })
 }
+
+#[test]
+fn variable_that_repeats_a_secret_or_contains_one_is_a_secret() {
+    let file = |variables: &str| {
+        format!(
+            "shop: {{web: {{version: a, environment: {{variable: {{{variables}}}, file: {{secret: {{key: {{data: [{{name: \
+             a, value: {SENTINEL}}}]}}}}}}}}, in: {{prod: {{environment: {{variable: {{{variables}}}}}}}}}}}}}"
+        )
+    };
+    for value in [SENTINEL, "bot:sentinel", "postgres://bot:sentinel@db/shop"] {
+        let (shown, secrets) = split(&file(&format!("COPY: '{value}', OTHER: shown")));
+        let text = shown.to_string();
+        assert!(!text.contains(value), "{text}");
+        assert!(text.contains("shown"), "{text}");
+        let whole = secrets.merged_into(&shown);
+        for place in ["/application", "/application/in/prod"] {
+            let copy = whole.pointer(&format!("{place}/environment/variable/COPY"));
+            assert_eq!(copy, Some(&json!(value)), "{place}");
+        }
+    }
+    let (shown, _) =
+        split("shop: {web: {version: a, environment: {variable: {TOKEN: info, LOG: info}}}}");
+    assert!(
+        shown.to_string().contains("info"),
+        "what is short is nobody's"
+    );
+}

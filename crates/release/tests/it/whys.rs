@@ -64,15 +64,15 @@ fn release_goes_from_tick_to_tick() {
     assert_eq!(
         why_of(&queues, &flow, 1, 30),
         "dev 60 release 1 is queued; `dev` takes it at 1970-01-01T00:01:00+00:00\n\
-         ha 120 release 1 is queued in `dev`; `ha` takes it at 1970-01-01T00:02:00+00:00\n\
-         prod 180 release 1 is queued in `dev`; `prod` takes it at 1970-01-01T00:03:00+00:00\n"
+         ha 120 release 1 is queued in `dev`; `ha` takes it at 1970-01-01T00:02:00+00:00 at the earliest\n\
+         prod 180 release 1 is queued in `dev`; `prod` takes it at 1970-01-01T00:03:00+00:00 at the earliest\n"
     );
     tick(&mut queues, &flow, &["dev"], second(60));
     assert_eq!(
         why_of(&queues, &flow, 1, 70),
-        "dev 70 release 1 is being deployed since 1970-01-01T00:01:00+00:00\n\
-         ha 120 release 1 is deploying in `dev`; `ha` takes it at 1970-01-01T00:02:00+00:00\n\
-         prod 180 release 1 is deploying in `dev`; `prod` takes it at 1970-01-01T00:03:00+00:00\n"
+        "dev - release 1 is being deployed since 1970-01-01T00:01:00+00:00\n\
+         ha 120 release 1 is deploying in `dev`; `ha` takes it at 1970-01-01T00:02:00+00:00 at the earliest\n\
+         prod 180 release 1 is deploying in `dev`; `prod` takes it at 1970-01-01T00:03:00+00:00 at the earliest\n"
     );
     report(&mut queues, &flow, "dev", Report::Ready, second(80));
     deploy(&mut queues, &flow, &["ha", "prod"], second(120));
@@ -111,7 +111,7 @@ fn environment_that_deploys_something_takes_the_next_after_it() {
     assert_eq!(
         last(&queues, &flow, 2, 70),
         "dev 120 release 2 is queued behind release 1, which is being deployed; \
-         `dev` takes it at 1970-01-01T00:02:00+00:00"
+         `dev` takes it at 1970-01-01T00:02:00+00:00 at the earliest"
     );
 }
 
@@ -145,7 +145,7 @@ fn release_that_has_soaked_at_a_tick_is_taken_then() {
     let queues = mk_entered(&flow);
     assert_eq!(
         last(&queues, &flow, 1, 30),
-        "prod 120 release 1 is queued in `dev`; `prod` takes it at 1970-01-01T00:02:00+00:00"
+        "prod 120 release 1 is queued in `dev`; `prod` takes it at 1970-01-01T00:02:00+00:00 at the earliest"
     );
 }
 
@@ -190,12 +190,17 @@ fn freeze_is_named_with_its_end_and_its_reason() {
     );
     let frozen = "`prod` is frozen until 1970-01-01T00:05:30+00:00: holidays, \
                   and takes it at 1970-01-01T00:06:00+00:00";
-    for (queues, now, there) in [
-        (mk_entered(&flow), 70, "release 1 is queued in `dev`"),
-        (mk_deployed(&flow), 130, "release 1 is queued"),
-        (mk_deployed(&flow), 200, "release 1 is queued"),
+    for (queues, now, there, at) in [
+        (
+            mk_entered(&flow),
+            70,
+            "release 1 is queued in `dev`",
+            " at the earliest",
+        ),
+        (mk_deployed(&flow), 130, "release 1 is queued", ""),
+        (mk_deployed(&flow), 200, "release 1 is queued", ""),
     ] {
-        let expected = format!("prod 360 {there}; {frozen}");
+        let expected = format!("prod 360 {there}; {frozen}{at}");
         assert_eq!(last(&queues, &flow, 1, now), expected);
     }
 }
@@ -238,7 +243,9 @@ fn what_is_held_says_why_and_how_it_is_promoted() {
         } else {
             assert_eq!(
                 last(&queues, flow, 2, 70),
-                "prod - release 2 is held in `dev`"
+                format!(
+                    "prod - in `dev`: release 2 is held: {reason}; `pathline release promote dev a.b --release 2`"
+                )
             );
             queues
                 .promote(flow, ("dev", None), second(80))
@@ -297,13 +304,13 @@ fn failure_stops_what_comes_after_it() {
     report(&mut queues, &flow, "dev", failed, second(70));
     assert_eq!(
         last(&queues, &flow, 1, 80),
-        "prod - release 1 has failed in `dev`",
+        "prod - in `dev`: release 1 has failed: crash loop; `pathline release promote dev a.b --release 1` tries again",
         "somebody may try again"
     );
     queues.enter(&flow, &mk_release(2, "1.0.0"), second(81));
     assert_eq!(
         last(&queues, &flow, 1, 90),
-        "prod never release 1 has failed in `dev`"
+        "prod never in `dev`: release 1 has failed: crash loop; release 2 has replaced it"
     );
 }
 
@@ -315,7 +322,7 @@ fn what_gets_nowhere_any_more_says_so() {
     assert_eq!(
         why_of(&queues, &flow, 1, 30),
         "dev never release 2 has taken the place of release 1\n\
-         prod never release 1 is superseded in `dev`\n"
+         prod never in `dev`: release 2 has taken the place of release 1\n"
     );
     let mut omitting = mk_release(3, "1.0.0");
     omitting.configuration.vetos.omit_from_namespaces = vec!["prod".to_owned()];
@@ -349,12 +356,12 @@ fn rollback_is_told_where_it_is_and_where_it_is_not() {
     assert_eq!(
         why_of(&queues, &flow, 3, 140),
         "dev never release 3 is a rollback, of `east` alone\n\
-         east 140 release 3 is being deployed since 1970-01-01T00:02:10+00:00\n\
+         east - release 3 is being deployed since 1970-01-01T00:02:10+00:00\n\
          west never release 3 is a rollback, of `east` alone\n"
     );
     let answers = why_of(&queues, &flow, 2, 140);
-    let replaced = "east never release 3, a rollback, has replaced release 2; \
-                    `pathline release rollback east a.b --release 2` brings its content back\n";
+    let replaced = "east never release 3, a rollback, came before release 2 could be deployed; \
+                    `pathline release rollback east a.b --release 2` deploys its content\n";
     assert!(answers.contains(replaced), "{answers}");
 }
 

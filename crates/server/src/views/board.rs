@@ -11,6 +11,7 @@ use pathline_release::queue::{EntryState, Queues, Why};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::views::environments::{self, Course};
+use crate::views::presence::Presence;
 use crate::views::trackers;
 
 /// The largest page.
@@ -43,6 +44,7 @@ pub(crate) async fn board(state: &AppState, asked: &BoardQuestion) -> Result<Boa
     let drawing = Drawing {
         course,
         environments,
+        presence: Presence::load(state, asked.tracker.as_ref()).await,
         now: state.clock().now(),
     };
     // It counts for a thousand trackers; others are answered meanwhile.
@@ -96,6 +98,7 @@ async fn trackers(
 struct Drawing {
     course: Course,
     environments: Vec<String>,
+    presence: Presence,
     now: Timestamp,
 }
 
@@ -113,7 +116,12 @@ impl Drawing {
                 .entry(release)
                 .or_insert_with(|| tracker.queues.why(course, release, self.now));
             let answer = of_release.iter().find(|it| it.environment == *environment);
-            cells.extend(answer.map(|it| cell(&tracker.queues, release, it)));
+            cells.extend(answer.map(|it| {
+                let (mut why, of_tracker) = (it.clone(), (&tracker.name, &tracker.queues));
+                let known = &self.course.environments;
+                let live = self.presence.tell(known, of_tracker, release, &mut why);
+                cell(&tracker.queues, release, &why, live)
+            }));
         }
         BoardRow {
             tracker: tracker.name.to_string(),
@@ -122,7 +130,7 @@ impl Drawing {
     }
 }
 
-fn cell(queues: &Queues, release: u64, why: &Why) -> BoardCell {
+fn cell(queues: &Queues, release: u64, why: &Why, live: Option<bool>) -> BoardCell {
     let environment = why.environment.as_str();
     BoardCell {
         environment: environment.to_owned(),
@@ -134,5 +142,6 @@ fn cell(queues: &Queues, release: u64, why: &Why) -> BoardCell {
         sentence: why.sentence.clone(),
         earliest: why.earliest,
         never: why.never,
+        live,
     }
 }

@@ -40,6 +40,7 @@ pub(crate) async fn get(
         tracker_uid: &stored.tracker_uid,
         id: &stored.id,
         release: &stored.release,
+        attempt: stored.entries.get(environment).map_or(0, |it| it.attempt),
         revision: stored.image_revision.as_deref(),
         document: &configuration.document,
         secrets: &configuration.secrets,

@@ -6,7 +6,8 @@ use pathline_client::api::{Impossible, ReleaseWait, WaitState};
 use pathline_ledger::Topic;
 use pathline_ledger::trackers::StoredTracker;
 use pathline_release::TrackerName;
-use pathline_release::queue::{Awaited, Why};
+use pathline_release::environment::Environments;
+use pathline_release::queue::{Awaited, EntryState, Queues, Why};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::AppState;
@@ -14,10 +15,14 @@ use crate::auth::{Caller, StreamSession};
 use crate::error::ApiError;
 use crate::views::answers::{Answer, Answers};
 use crate::views::environments;
+use crate::views::presence::Presence;
 use crate::views::{trackers, why};
 
 /// The interval at which environments are looked at again: nobody tells when those of the cluster change, or a freeze ends.
 const REFRESH: Duration = Duration::from_secs(10);
+
+/// The interval at which a release is looked at again that was deployed and is not live: nobody tells that it is.
+const LIVE_REFRESH: Duration = Duration::from_secs(1);
 
 /// The release that is waited for.
 #[derive(Clone, Debug)]
@@ -98,7 +103,14 @@ impl ReleaseWaiting {
         let now = self.state.clock().now();
         let course = (known.flow(), &halts);
         let place = (self.environment.as_str(), releases.as_slice());
-        let answer = queues.and_then(|it| it.awaited(course, place, now));
+        let answer = queues
+            .as_ref()
+            .and_then(|it| it.awaited(course, place, now));
+        if let (Some(Awaited::Deployed(release)), Some(queues)) = (&answer, &queues)
+            && let Some(missing) = self.missing(&known, queues, *release).await
+        {
+            return Ok(missing);
+        }
         Ok(match answer {
             Some(answer) => self.told(newest, answer),
             None => self.gone(format!("release {newest} is not known any more")),
@@ -114,6 +126,26 @@ impl ReleaseWaiting {
                 Ok(found.iter().map(|it| it.release.number).collect())
             }
         }
+    }
+
+    /// Says what is wrong with a release that was deployed, and is not live any more.
+    async fn missing(
+        &self,
+        known: &Environments,
+        queues: &Queues,
+        release: u64,
+    ) -> Option<ReleaseWait> {
+        let presence = Presence::load(&self.state, Some(&self.tracker.name)).await;
+        let mut why = Why {
+            environment: self.environment.clone(),
+            state: Some(EntryState::Deployed),
+            sentence: format!("release {release} was deployed"),
+            earliest: None,
+            never: false,
+        };
+        let of_tracker = (&self.tracker.name, queues);
+        let live = presence.tell(known, of_tracker, release, &mut why);
+        (live == Some(false)).then(|| self.of_why(release, why))
     }
 
     fn told(&self, newest: u64, awaited: Awaited) -> ReleaseWait {
@@ -183,10 +215,15 @@ impl ReleaseWaiting {
 
     /// Waits until there may be something new. Tells whether one can go on at all.
     async fn disturbed(&mut self) -> bool {
+        let is_deployed = |it: &ReleaseWait| it.entry.as_deref() == Some("deployed");
+        let refresh = match self.last.as_ref().is_some_and(is_deployed) {
+            true => LIVE_REFRESH,
+            false => REFRESH,
+        };
         tokio::select! {
             changed = self.moves.changed() => changed.is_ok(),
             changed = self.observed.changed() => changed.is_ok(),
-            () = tokio::time::sleep(REFRESH) => true,
+            () = tokio::time::sleep(refresh) => true,
             goes_on = self.session.disturbed() => goes_on,
         }
     }

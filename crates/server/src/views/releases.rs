@@ -1,5 +1,6 @@
 //! Releases: listed and shown, with what they change.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pathline_client::api::{
@@ -7,11 +8,13 @@ use pathline_client::api::{
 };
 use pathline_keys::document::Format;
 use pathline_keys::{ChangeKind, KeyRef, KeySet, Name, ValueRef};
-use pathline_ledger::releases::{ReleaseFilter, StoredConfiguration, StoredRelease};
+use pathline_ledger::releases::{
+    QueuesOf, ReleaseFilter, StoredConfiguration, StoredRelease, TrackerQueues,
+};
 use pathline_ledger::{Page, Paged};
 use pathline_release::TrackerName;
 use pathline_release::application;
-use pathline_release::queue::Flow;
+use pathline_release::queue::{EntryState, Flow, Restore};
 use serde_json::Value;
 
 use crate::AppState;
@@ -47,8 +50,10 @@ pub(crate) async fn list(
 ) -> Result<ReleasePage, ApiError> {
     let Paged { items, next } = state.ledger()?.releases().list(filter, page).await?;
     let flow = flow(state).await;
+    let replacements = Replacements::load(state, &items).await?;
+    let items = items.into_iter();
     Ok(ReleasePage {
-        items: items.into_iter().map(|it| view(it, &flow)).collect(),
+        items: items.map(|it| replacements.view(it, &flow)).collect(),
         next,
     })
 }
@@ -73,10 +78,39 @@ pub(crate) async fn get(state: &AppState, id: &ReleaseName) -> Result<ReleaseDet
         }
     };
     let changes = changes(before.as_ref(), after.as_ref());
+    let replacements = Replacements::load(state, std::slice::from_ref(&stored)).await?;
     Ok(ReleaseDetail {
-        release: view(stored, &flow(state).await),
+        release: replacements.view(stored, &flow(state).await),
         changes,
     })
+}
+
+/// The queues of some trackers: they know what was deployed after a release.
+struct Replacements(BTreeMap<String, TrackerQueues>);
+
+impl Replacements {
+    async fn load(state: &AppState, releases: &[StoredRelease]) -> Result<Self, ApiError> {
+        let uids: BTreeSet<&String> = releases.iter().map(|it| &it.tracker_uid).collect();
+        let uids: Vec<String> = uids.into_iter().cloned().collect();
+        let found = state.ledger()?.releases();
+        let found = found.queues(QueuesOf::Uids(&uids)).await?;
+        let by_uid = found.into_iter().map(|it| (it.uid.clone(), it));
+        Ok(Self(by_uid.collect()))
+    }
+
+    fn view(&self, stored: StoredRelease, flow: &Flow) -> Release {
+        let queues = self.0.get(&stored.tracker_uid);
+        let mut release = view(stored, flow);
+        for entry in &mut release.entries {
+            let newest = queues.and_then(|it| {
+                let deployed = EntryState::Deployed;
+                it.queues.newest(&entry.environment, deployed)
+            });
+            let is_deployed = entry.state == EntryState::Deployed.as_str();
+            entry.replaced_by = newest.filter(|it| is_deployed && *it > release.number);
+        }
+        release
+    }
 }
 
 /// Finds a release.
@@ -109,6 +143,12 @@ pub(crate) fn view(stored: StoredRelease, flow: &Flow) -> Release {
             state: entry.state.to_string(),
             since: entry.since,
             superseded_by: entry.superseded_by,
+            replaced_by: None,
+            restore: entry.restore.map(|it| match it {
+                Restore::Pending => "pending".to_owned(),
+                Restore::Done => "done".to_owned(),
+                Restore::Failed(message) => message,
+            }),
             message: entry.message,
         })
         .collect();

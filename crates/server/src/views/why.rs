@@ -10,6 +10,7 @@ use pathline_release::queue::{Queues, Why};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::views::environments::{self, Course};
+use crate::views::presence::Presence;
 use crate::views::{tracker_status, trackers};
 
 /// The release that is asked about, and where.
@@ -48,7 +49,8 @@ pub(crate) async fn why(
         return Ok(unreleased(&tracker, None));
     };
     let now = state.clock().now();
-    let answers = queues.why((course.flow(), &course.halts), number, now);
+    let mut answers = queues.why((course.flow(), &course.halts), number, now);
+    let presence = Presence::load(state, Some(name)).await;
     let releases = state.ledger()?.releases();
     let found = releases.numbered(&stored.uid, number).await?;
     let found = found.ok_or_else(|| no_release(name, number))?;
@@ -62,7 +64,15 @@ pub(crate) async fn why(
     Ok(TrackerWhy {
         tracker: tracker.id.clone(),
         release: Some(tracker_status::release_ref(&found.release, &stored.uid)),
-        environments: answers.into_iter().filter(is_wanted).map(view).collect(),
+        environments: {
+            let of_tracker = (name, &queues);
+            let view = |it: &mut Why| {
+                let live = presence.tell(&course.environments, of_tracker, number, it);
+                view(it.clone(), live)
+            };
+            let wanted = answers.iter_mut().filter(|it| is_wanted(it));
+            wanted.map(view).collect()
+        },
         reasons: match is_newest {
             true => pending(&tracker).into_iter().collect(),
             false => Vec::new(),
@@ -71,13 +81,14 @@ pub(crate) async fn why(
 }
 
 /// Returns the answer for an environment as it is shown.
-fn view(why: Why) -> EnvironmentWhy {
+fn view(why: Why, live: Option<bool>) -> EnvironmentWhy {
     EnvironmentWhy {
         environment: why.environment,
         state: why.state.map(|it| it.to_string()),
         sentence: why.sentence,
         earliest: why.earliest,
         never: why.never,
+        live,
     }
 }
 

@@ -77,7 +77,7 @@ impl ActOnQueues {
     /// Reads the holds of environments as a whole, if they decide on the action.
     async fn halts(&self, transaction: &mut Transaction<'_>) -> Result<Holds, Error> {
         match self.action {
-            QueueAction::Promote { now: true, .. } => {
+            QueueAction::Promote { now: true, .. } | QueueAction::Rollback { .. } => {
                 let location = transaction.location().clone();
                 holds::of_environments(transaction.session(), &location).await
             }
@@ -190,9 +190,11 @@ impl ActOnQueues {
         mut open: OpenQueues,
         (environment, release): (&str, Option<u64>),
     ) -> Result<ActOutcome, Error> {
+        let halts = self.halts(transaction).await?;
+        let wanted = (environment, release);
         let target = open
             .queues
-            .rollback_target(&self.flow, (environment, release));
+            .rollback_target((&self.flow, &halts), wanted, self.at);
         let target = match target {
             Ok(target) => target,
             Err(refusal) => return Ok(ActOutcome::NotRolledBack(refusal)),

@@ -147,11 +147,14 @@ fn write_all(out: &mut dyn Write, board: &Board) -> io::Result<()> {
 fn cell(cell: &BoardCell) -> String {
     let coming = match (cell.deployed, cell.state.as_deref()) {
         (Some(deployed), _) if deployed == cell.release => String::new(),
+        (_, Some("queued")) if cell.earliest.is_none() => format!("{} stopped", cell.release),
         (_, Some(state)) => format!("{} {state}", cell.release),
         (_, None) if cell.never => format!("{} never", cell.release),
+        (_, None) if cell.earliest.is_none() => format!("{} stopped before", cell.release),
         (_, None) => format!("{} to come", cell.release),
     };
     match (cell.deployed, coming.as_str()) {
+        (Some(deployed), "") if cell.live == Some(false) => format!("{deployed} not live"),
         (Some(deployed), "") => deployed.to_string(),
         (Some(deployed), _) => format!("{deployed}, {coming}"),
         (None, _) => coming,
@@ -206,6 +209,7 @@ mod tests {
             sentence: format!("release {release} is on its way"),
             earliest: None,
             never: false,
+            live: None,
         }
     }
 

@@ -66,7 +66,10 @@ fn write_table(out: &mut dyn Write, page: &ReleasePage) -> io::Result<()> {
 fn places(release: &Release) -> String {
     let places = release.entries.iter();
     let places: Vec<_> = places
-        .map(|it| format!("{} {}", it.environment, it.state))
+        .map(|it| match it.replaced_by {
+            Some(by) => format!("{} replaced by {by}", it.environment),
+            None => format!("{} {}", it.environment, it.state),
+        })
         .collect();
     places.join(", ")
 }

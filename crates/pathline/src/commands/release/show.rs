@@ -93,10 +93,11 @@ fn write_one(out: &mut dyn Write, detail: &ReleaseDetail) -> io::Result<()> {
         release.from.config_hash, release.from.commit
     )?;
     for entry in &release.entries {
-        let by = entry
-            .superseded_by
-            .map(|it| format!(" by {it}"))
-            .unwrap_or_default();
+        let by = match (entry.superseded_by, entry.replaced_by) {
+            (Some(by), _) => format!(" by {by}"),
+            (None, Some(by)) => format!(", replaced by {by},"),
+            (None, None) => String::new(),
+        };
         let message = entry
             .message
             .as_ref()

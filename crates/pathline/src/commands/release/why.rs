@@ -79,6 +79,7 @@ mod tests {
             sentence: sentence.to_owned(),
             earliest: None,
             never: false,
+            live: None,
         }
     }
 

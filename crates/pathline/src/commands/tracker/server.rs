@@ -91,7 +91,12 @@ pub(super) async fn rm(args: &NamedTrackerArgs) -> Result<Exit, CommandError> {
     client.remove(&["trackers", &args.name]).await?;
     let answer = json!({"removed": args.name});
     print_data(args.output.format, &answer, |out| {
-        writeln!(out, "removed {}; its releases stay", args.name)
+        writeln!(
+            out,
+            "removed {}; its releases stay, and so does what it has deployed: `kubectl get workloads,deliverables -A -l \
+             pathline.dev/tracker={}` shows that",
+            args.name, args.name
+        )
     })?;
     Ok(Exit::Yes)
 }

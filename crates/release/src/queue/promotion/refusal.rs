@@ -67,8 +67,8 @@ pub enum NotPromoted {
     },
     /// A rollback has replaced the release.
     #[error(
-        "release {rollback}, a rollback, has replaced release {release} in `{environment}`; \
-         `pathline release rollback {environment} {tracker} --release {release}` brings its content back"
+        "release {rollback}, a rollback, came before release {release} in `{environment}`; \
+         `pathline release rollback {environment} {tracker} --release {release}` deploys its content"
     )]
     RolledBack {
         /// The environment.
@@ -126,8 +126,10 @@ impl Queues {
             };
         } else if let Some(entry) = self.entry(&name, release) {
             let by = entry.superseded_by.filter(|it| self.is_rollback(*it));
-            return match by {
-                Some(rollback) => self.replaced(environment, release, rollback),
+            let newer = self.newest(&name, EntryState::Deployed);
+            let newer = newer.filter(|it| *it > release && entry.state == EntryState::Deployed);
+            return match by.or(newer) {
+                Some(newer) => self.replaced(environment, release, newer),
                 None => NotPromoted::Otherwise {
                     environment: name,
                     release,

@@ -45,7 +45,11 @@ impl Asked<'_> {
         };
         let ended = self.future.queues.state(self.name(), release);
         let never = blocking.never || ended == Some(EntryState::Skipped);
-        (self.then(sentence), never)
+        // Where nothing comes by itself, it is the environment before that says what to do.
+        match blocking.earliest.is_none() && ended.is_none() {
+            true => (format!("in `{there}`: {}", blocking.sentence), never),
+            false => (self.then(sentence), never),
+        }
     }
 
     /// Says how long the release soaks, or why it stays behind.

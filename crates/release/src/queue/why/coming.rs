@@ -20,9 +20,14 @@ impl Asked<'_> {
         let name = self.name();
         if let Some(taken_at) = self.taken_at() {
             let taken_at = self.local(taken_at);
+            // How long deployments take before that is not known.
+            let takes = match self.is_next() {
+                true => format!("takes it at {taken_at}"),
+                false => format!("takes it at {taken_at} at the earliest"),
+            };
             return Some(match self.freeze() {
-                Some(freeze) => format!("{freeze}, and takes it at {taken_at}"),
-                None => format!("`{name}` takes it at {taken_at}"),
+                Some(freeze) => format!("{freeze}, and {takes}"),
+                None => format!("`{name}` {takes}"),
             });
         }
         let ended = self.future.queues.entry(name, self.release)?;
@@ -36,6 +41,13 @@ impl Asked<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Tells whether nothing has to be deployed before the environment takes the release.
+    fn is_next(&self) -> bool {
+        let (queues, name) = (self.queues, self.name());
+        let is_free = queues.newest(name, EntryState::Deploying).is_none();
+        is_free && queues.has_got_to(self.flow, self.environment, self.release)
     }
 
     /// Returns the freeze that lets the first tick pass at which the release could be taken.

@@ -35,8 +35,7 @@ impl Asked<'_> {
             (Some(EntryState::Cancelled), _) => (self.cancelled(), true),
             _ => self.not_there(),
         };
-        let is_deploying = state == Some(EntryState::Deploying);
-        let earliest = self.taken_at().or(is_deploying.then_some(self.now));
+        let earliest = self.taken_at();
         Why {
             environment: self.name().to_owned(),
             state,
@@ -71,14 +70,24 @@ impl Asked<'_> {
             Some(newer) if newer != release => {
                 format!("release {release} was deployed; release {newer} has replaced it")
             }
-            _ => noted(
-                format!(
-                    "release {release} is deployed since {}",
-                    self.local(entry.since)
-                ),
-                entry,
-            ),
+            _ => self.deployed_last(entry),
         }
+    }
+
+    /// Says of the release that was deployed last whether it is what the environment still has.
+    fn deployed_last(&self, entry: &Entry) -> String {
+        let (release, since) = (self.release, self.local(entry.since));
+        if let Some(failed) = self.queues.failed_since(self.name()) {
+            let again = self.command("rollback", &format!(" --release {release}"));
+            return format!(
+                "release {release} was deployed since {since}; release {failed}, which has failed, was written in its \
+                 place; {again} brings it back"
+            );
+        }
+        noted(
+            format!("release {release} is deployed since {since}"),
+            entry,
+        )
     }
 
     fn deploying(&self, entry: &Entry) -> String {
@@ -143,12 +152,23 @@ impl Asked<'_> {
 
     pub(super) fn replaced(&self, by: u64) -> String {
         let release = self.release;
+        if !self.queues.is_rollback(by) {
+            return format!("release {by} has taken the place of release {release}");
+        }
         let again = self.command("rollback", &format!(" --release {release}"));
-        match self.queues.is_rollback(by) {
-            true => format!(
-                "release {by}, a rollback, has replaced release {release}; {again} brings its content back"
+        let rollback = self.queues.entry(self.name(), by);
+        let failed = rollback.filter(|it| it.state == EntryState::Failed);
+        match failed {
+            None => format!(
+                "release {by}, a rollback, came before release {release} could be deployed; {again} deploys its content"
             ),
-            false => format!("release {by} has taken the place of release {release}"),
+            Some(failed) => {
+                let message = failed.message.as_deref().unwrap_or("no reason was given");
+                format!(
+                    "release {by}, a rollback, came before release {release} could be deployed, and has failed: {message}; \
+                     {again} deploys the content of release {release}"
+                )
+            }
         }
     }
 

@@ -75,7 +75,10 @@ impl State {
             Event::Request => consequences.formed = self.tracker.request(at).ok(),
             Event::Rollback(environment, release) => {
                 let target = (*environment, *release);
-                let target = self.queues.rollback_target(&self.flow, target).ok();
+                let target = self
+                    .queues
+                    .rollback_target((&self.flow, &self.halts), target, at)
+                    .ok();
                 let target = target.and_then(|it| self.releases.get(&it));
                 let form = |target| self.tracker.roll_back(environment, target, at);
                 consequences.formed = target.map(form);

@@ -288,8 +288,9 @@ impl History {
         let before = self.ledger.restore(Named::by(event), self.dropped);
         if let Event::Rollback(environment, release) = event {
             let target = (*environment, *release);
-            let expected = self.state.queues.rollback_target(&self.state.flow, target);
-            let found = before.rollback_target(&self.state.flow, target);
+            let setting = (&self.state.flow, &self.state.halts);
+            let expected = self.state.queues.rollback_target(setting, target, self.now);
+            let found = before.rollback_target(setting, target, self.now);
             require(found == expected, || {
                 "restored, the target is another".into()
             })?;

@@ -59,6 +59,7 @@ pub(crate) fn board() -> Board {
                 sentence: SENTENCE.to_owned(),
                 earliest: Some(time()),
                 never: false,
+                live: None,
             }],
         }],
         next: None,
@@ -81,6 +82,7 @@ pub(crate) fn why() -> TrackerWhy {
             sentence: SENTENCE.to_owned(),
             earliest: Some(time()),
             never: false,
+            live: None,
         }],
         reasons: Vec::new(),
     }

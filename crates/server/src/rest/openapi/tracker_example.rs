@@ -214,6 +214,8 @@ pub(crate) fn release() -> Release {
             state: "queued".to_owned(),
             since: time(),
             superseded_by: None,
+            replaced_by: None,
+            restore: None,
             message: None,
         }],
     }

@@ -227,9 +227,11 @@ impl Twins {
             environment: environment.to_owned(),
             release,
         };
-        let target = self
-            .memory
-            .rollback_target(&self.flow, (environment, release));
+        let target = self.memory.rollback_target(
+            (&self.flow, &self.halts),
+            (environment, release),
+            self.now,
+        );
         let outcome = self.send(action).await?;
         let expected = match target {
             Err(refusal) => {
