@@ -1,5 +1,6 @@
 //! Releases, through `pathline up`, from an image that was pushed to a registry to a process that runs.
 
+mod aftermath;
 mod by_hand;
 mod crash;
 mod rows;

@@ -7,9 +7,6 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use kube::Api;
-use kube::api::{ApiResource, DynamicObject};
-use kube::core::GroupVersionKind;
 use pathline_release::simulate::simulate;
 use pathline_testkit::{Dice, is_nightly, seed};
 use serde_json::{Value, json};
@@ -223,7 +220,7 @@ impl Row {
                 let was_written = ["deploying", "deployed", "failed"].contains(&&*it.state);
                 it.environment == environment && was_written
             });
-            let owner = self.owner(environment);
+            let owner = self.story.owner(environment);
             let Some(written) = written else {
                 assert_eq!(owner, None, "nothing is written to {environment}");
                 continue;
@@ -241,25 +238,6 @@ impl Row {
                 "{digest} was pushed"
             );
         }
-    }
-
-    /// Returns the Workload of an environment.
-    fn owner(&self, environment: &str) -> Option<Value> {
-        let group = self.story.id.split_once('.').expect("a name").0;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let kubeconfig = self.story.world.data_dir().join("kubeconfig");
-        let ready = json!({"kubeconfig": kubeconfig});
-        runtime.expect("a runtime").block_on(async {
-            let client = crate::up::client(&ready).await;
-            let resource =
-                ApiResource::from_gvk(&GroupVersionKind::gvk("carto.run", "v1alpha1", "Workload"));
-            let owners: Api<DynamicObject> = Api::namespaced_with(client, environment, &resource);
-            let owner = owners.get_opt(&format!("{group}-web")).await;
-            let owner = owner.expect("it answers");
-            owner.map(|it| serde_json::to_value(it).expect("an object is JSON"))
-        })
     }
 }
 

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kube::Api;
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
+use pathline_kinds::carto::Workload;
 use pathline_testkit::registry::{Crane, RealRegistry};
 use serde_json::{Value, json};
 
@@ -32,7 +35,7 @@ spec:
     kind: Process
     metadata: {name: $(workload.metadata.name)$}
     spec:
-      command: [sh, -c, 'eval "$COMMAND"', $(workload.spec.image)$, n$(params.release.number)$, $(workload.metadata.namespace)$]
+      command: [sh, -c, 'eval "$COMMAND"', $(workload.spec.image)$, n$(params.release.number)$, $(workload.metadata.namespace)$, 'release $(params.release)$']
       env: $(workload.spec.env)$
 ---
 apiVersion: carto.run/v1alpha1
@@ -42,6 +45,9 @@ spec:
   selectorMatchExpressions: [{key: pathline.dev/tracker, operator: Exists}]
   resources: [{name: run, templateRef: {kind: ClusterTemplate, name: story}}]
 "#;
+
+/// A secret that every configuration has, and says twice.
+pub(super) const PASSWORD: &str = "hunter2SENTINELhunter2";
 
 /// An application, `web` of a group, its repository and its registry.
 pub(super) struct Story {
@@ -128,6 +134,45 @@ impl Story {
             .told(&["apply", "-f", file.to_str().expect("a path")]);
     }
 
+    /// Returns the Workload of an environment.
+    pub(super) fn owner(&self, environment: &str) -> Option<Value> {
+        let found = self.with_owners(environment, async |owners, name| owners.get_opt(name).await);
+        found.map(|it| serde_json::to_value(it).expect("an object is JSON"))
+    }
+
+    /// Deletes the Workload of an environment.
+    pub(super) fn delete_owner(&self, environment: &str) {
+        self.with_owners(environment, async |owners, name| {
+            owners.delete(name, &DeleteParams::default()).await
+        });
+    }
+
+    /// Changes the Workload of an environment.
+    pub(super) fn patch_owner(&self, environment: &str, patch: &Value) {
+        self.with_owners(environment, async |owners, name| {
+            let patch = Patch::Merge(patch);
+            owners.patch(name, &PatchParams::default(), &patch).await
+        });
+    }
+
+    fn with_owners<T>(
+        &self,
+        environment: &str,
+        ask: impl AsyncFnOnce(&Api<DynamicObject>, &str) -> kube::Result<T>,
+    ) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let ready = json!({"kubeconfig": self.world.data_dir().join("kubeconfig")});
+        let answered = runtime.expect("a runtime").block_on(async {
+            let client = crate::up::client(&ready).await;
+            let resource = ApiResource::erase::<Workload>(&());
+            let owners = Api::namespaced_with(client, environment, &resource);
+            ask(&owners, &format!("{}-web", self.group)).await
+        });
+        answered.expect("it answers")
+    }
+
     /// Returns a command that writes down what it runs with, and goes on.
     pub(super) fn steady(&self) -> String {
         let ran = self.ran("$2");
@@ -157,7 +202,7 @@ impl Story {
             "web": {
                 "version": "latest",
                 "environment": {
-                    "variable": {"COMMAND": command, "GREETING": greeting},
+                    "variable": {"COMMAND": command, "GREETING": greeting, "DB_PASSWORD": PASSWORD, "COPY": PASSWORD},
                     "file": {"config": {"app": {"mountPath": "/app", "data": [{"name": "a.ini", "value": greeting}]}}},
                 },
                 "in": {"prod": {"environment": {
