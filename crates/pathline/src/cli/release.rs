@@ -43,7 +43,7 @@ Examples:
   pathline release wait shop.web --release 41 --in dev --timeout 10m
 
 COMMIT is that of the application file, or the one that the image says it was built from: 7 digits or
-more. A release that is not formed yet is waited for.
+more. A commit that is not released yet is waited for.
 
 Exit codes: 0 it is deployed there, 1 it can't happen any more (it has failed, was superseded, or keeps
 out of the environment), 2 wrong usage, 3 could not find out, 124 timed out.";

@@ -140,7 +140,7 @@ pub(crate) struct RollbackArgs {
 /// The reason for which somebody does something.
 #[derive(Args, Debug)]
 pub(crate) struct ReasonArgs {
-    /// The reason, which everybody is told who asks
+    /// The reason, which is recorded, and told by the stream of changes
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
