@@ -23,7 +23,9 @@ impl Queues {
             let newest = |state| queues.newest(&environment.name, state);
             let found = release
                 .or_else(|| newest(EntryState::Held))
-                .or_else(|| newest(EntryState::Failed));
+                .or_else(|| newest(EntryState::Failed))
+                // It is refused below, with the reason.
+                .or_else(|| queues.arriving(flow, environment).last().copied());
             let release = queues.found(environment, found)?;
             let state = queues.state(&environment.name, release);
             if !matches!(state, Some(EntryState::Held | EntryState::Failed)) {

@@ -49,6 +49,19 @@ fn release_that_soaks_is_deployed_at_once() {
 }
 
 #[test]
+fn promotion_of_what_soaks_says_so_and_changes_nothing() {
+    let flow = mk_flow();
+    let mut queues = mk_deployed(&flow);
+    let refused = queues.promote(&flow, ("prod", None), second(90));
+    let refused = refused.expect_err("it soaks").to_string();
+    assert!(
+        refused.starts_with("release 1 has not soaked for `prod`"),
+        "{refused}"
+    );
+    assert_eq!(listed(&queues, &flow), "dev.1=deployed");
+}
+
+#[test]
 fn release_that_was_replaced_while_it_soaked_is_deployed_at_once_if_somebody_names_it() {
     let flow = mk_flow();
     let mut queues = mk_deployed(&flow);

@@ -301,6 +301,9 @@ fn not_promoted(refusal: &NotPromoted, tracker: &TrackerName) -> ApiError {
         NotPromoted::NoEnvironment(_) | NotPromoted::NoRelease(_) => {
             ApiError::not_found(message).with_hint(listing(tracker))
         }
+        NotPromoted::Stopped(_) => ApiError::conflict(message).with_hint(
+            "`pathline release resume` ends a hold; a freeze ends by itself, or with its Environment's `freezes`",
+        ),
         _ => ApiError::conflict(message).with_hint(asking(tracker)),
     }
 }
