@@ -43,9 +43,7 @@ pub use self::commit::judge_unwritten;
 pub use self::config::{ConfigChange, ConfigObservation, ConfigRecord, content, owns_content};
 pub use self::delivered_by::DeliveredBy;
 pub(crate) use self::delivery::without_user;
-pub use self::delivery::{
-    Delivery, Files, Followed, followers, is_same_repository, judge_delivered,
-};
+pub use self::delivery::{Delivery, Files, Followed, followers, judge_delivered};
 pub use self::delivery_state::DeliveryState;
 pub use self::fed::{Fed, FedBy, PodsBelow, judge_fed};
 pub use self::flux::{Reference, all_named};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Stage;
 use crate::owner_lineage::Live;
+use crate::repository::RepositoryId;
 
 /// A delivery that follows the repository that a commit was written to.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,28 +107,13 @@ pub struct Followed {
 /// there: with whoever follows that branch. Where nobody does, it may get to the others by way of a
 /// merge, so it has to arrive with all of them.
 pub fn followers<K>(mut all: Vec<(K, Followed)>, url: &str, branch: &str) -> Vec<(K, bool)> {
-    all.retain(|(_, followed)| is_same_repository(&followed.url, url));
+    let repository = RepositoryId::of(url);
+    all.retain(|(_, followed)| RepositoryId::of(&followed.url) == repository);
     let is_of_branch = |followed: &Followed| followed.branch.as_deref() == Some(branch);
     let is_followed = all.iter().any(|(_, followed)| is_of_branch(followed));
     all.into_iter()
         .map(|(key, followed)| (key, !is_followed || is_of_branch(&followed)))
         .collect()
-}
-
-/// Tells whether two addresses are of one repository: they may differ in `.git` and `/` at the end,
-/// in who asks, and in how the host is spelled.
-pub fn is_same_repository(one: &str, other: &str) -> bool {
-    normalized(one) == normalized(other)
-}
-
-fn normalized(url: &str) -> (String, String) {
-    let trimmed = url.trim().trim_end_matches('/');
-    let trimmed = trimmed.strip_suffix(".git").unwrap_or(trimmed);
-    let (scheme, rest) = trimmed.split_once("://").unwrap_or(("", trimmed));
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let place = format!("{}://{}", scheme.to_lowercase(), host.to_lowercase());
-    (place, path.trim_end_matches('/').to_owned())
 }
 
 #[cfg(test)]
@@ -280,24 +266,5 @@ mod tests {
             judge_delivered(REPOSITORY, &stages),
             Stage::Progressing { .. }
         ));
-    }
-
-    #[test]
-    fn repository_is_the_same_by_any_spelling_of_its_address() {
-        let same = [
-            "https://git.example/team/app",
-            "https://git.example/team/app.git",
-            "https://user:secret@GIT.example/team/app.git/",
-        ];
-        for one in same {
-            assert!(is_same_repository(one, same[0]), "{one}");
-        }
-        assert!(!is_same_repository(same[0], "https://git.example/team/App"));
-        assert!(!is_same_repository(same[0], "ssh://git.example/team/app"));
-        assert!(!is_same_repository(
-            "file:///srv/a.git",
-            "file:///srv/b.git"
-        ));
-        assert!(is_same_repository("file:///srv/a.git", "file:///srv/a"));
     }
 }

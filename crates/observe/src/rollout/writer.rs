@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use pathline_lineage::Written;
-use pathline_lineage::rollout::is_same_repository;
+use pathline_lineage::{RepositoryId, Written};
 
 /// The number of commits of one owner that are remembered.
 const MAX_PAST: usize = 8;
@@ -13,7 +12,7 @@ const MAX_REPOSITORIES: usize = 16;
 /// A supply chain that writes to repositories.
 #[derive(Debug, Default)]
 pub struct Writer {
-    repositories: BTreeSet<String>,
+    repositories: BTreeSet<RepositoryId>,
     /// The last commits, the newest first.
     past: VecDeque<Written>,
 }
@@ -25,13 +24,14 @@ impl Writer {
         if self.repositories.len() >= MAX_REPOSITORIES {
             self.repositories.clear();
         }
-        self.repositories.insert(url.to_owned());
+        let repository = RepositoryId::of(url);
+        self.repositories.insert(repository.clone());
         let Some(written) = written else {
             return Vec::new();
         };
         let same = |it: &&Written| {
             let address = it.artifact.url().unwrap_or_default();
-            it.uid == written.uid && is_same_repository(address, url)
+            it.uid == written.uid && RepositoryId::of(address) == repository
         };
         let is_other = |it: &&Written| it.artifact != written.artifact;
         let past = self.past.iter().filter(same).filter(is_other);
@@ -44,8 +44,7 @@ impl Writer {
 
     /// Tells whether it writes to a repository.
     pub fn writes_to(&self, url: &str) -> bool {
-        let mut repositories = self.repositories.iter();
-        repositories.any(|it| is_same_repository(it, url))
+        self.repositories.contains(&RepositoryId::of(url))
     }
 }
 

@@ -19,7 +19,7 @@ use pathline_kinds::carto::{
 };
 use pathline_kinds::split_api_version;
 use pathline_lineage::rollout::{self, ApiKind, Object, kinds_below};
-use pathline_lineage::{OwnerLineage, Stage};
+use pathline_lineage::{OwnerLineage, RepositoryId, Stage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -298,7 +298,7 @@ impl Search<'_> {
 
     /// Goes on with the deliverables that follow the repository of a commit.
     async fn visit_across_git(&mut self, commit: &Value) -> Result<(), ApiError> {
-        let url = text(commit, "/spec/url").to_owned();
+        let repository = RepositoryId::of(text(commit, "/spec/url"));
         let resource = ApiResource::erase::<Deliverable>(&());
         let mut followers = Vec::new();
         let listed = Listed {
@@ -307,7 +307,7 @@ impl Search<'_> {
             labels: &BTreeMap::new(),
         };
         let found = |it: Value| {
-            if rollout::is_same_repository(text(&it, "/spec/source/git/url"), &url) {
+            if RepositoryId::of(text(&it, "/spec/source/git/url")) == repository {
                 followers.push(OwnerName {
                     namespace: text(&it, "/metadata/namespace").to_owned(),
                     name: text(&it, "/metadata/name").to_owned(),
