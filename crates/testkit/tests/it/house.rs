@@ -19,6 +19,7 @@ const PURE: &[&str] = &[
     "pathline-lineage",
     "pathline-observe",
     "pathline-release",
+    "pathline-trace",
 ];
 
 /// Crates that do I/O, or exist only for those that do.

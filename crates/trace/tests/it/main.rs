@@ -1,0 +1,7 @@
+//! Tests of events, replacements and trailers.
+
+mod commits;
+mod events;
+mod patterns;
+mod replacements;
+mod trailers;
