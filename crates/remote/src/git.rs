@@ -25,6 +25,7 @@ mod edits;
 mod error;
 mod file;
 pub(crate) mod fuzz;
+mod history;
 mod let_in;
 mod message;
 mod objects;
@@ -51,6 +52,7 @@ pub use change::{Carrier, Change, Written};
 pub use edits::{Author, Edits};
 pub use error::Error;
 pub(crate) use file::{FetchedFile, FileState};
+pub use history::{History, HistoryCommit, IsWanted, Relation};
 pub use message::{Trailer, trailers};
 pub use reference::{Reference, Revision};
 pub(crate) use remote::HttpAccess;
@@ -192,16 +194,44 @@ impl Git {
         later: &str,
     ) -> Result<Kept, Error> {
         let (written, later, files) = (written.to_owned(), later.to_owned(), files.to_vec());
-        let cache = format!("{}-history", remote.cache_name());
-        let policy = CachePolicy::Limited;
-        self.with_cache(
-            cache,
-            policy,
-            remote,
-            "read the history of",
-            move |session| session.kept(&written, &files, &later),
-        )
+        self.with_history(remote, move |session| {
+            session.kept(&written, &files, &later)
+        })
         .await
+    }
+
+    /// Lists the commits that lead from one commit to another, with the wanted files that each of them touches.
+    ///
+    /// Both are full ids. The commits are those of `git rev-list --full-history FROM..TO -- FILES`, except merges
+    /// that are like one of their parents.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the remote does not have `to`, does not answer, or has too many commits between the two.
+    pub async fn history(
+        &self,
+        remote: &Remote,
+        from: &str,
+        to: &str,
+        is_wanted: IsWanted,
+    ) -> Result<History, Error> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.with_history(remote, move |session| {
+            session.history(&from, &to, &is_wanted)
+        })
+        .await
+    }
+
+    /// Works on the repository that has all commits, beside the one that has the content of some.
+    async fn with_history<T: Send + 'static>(
+        &self,
+        remote: &Remote,
+        operation: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let cache = format!("{}-history", remote.cache_name());
+        let policy = CachePolicy::History;
+        self.with_cache(cache, policy, remote, "read the history of", operation)
+            .await
     }
 
     async fn with_session<T, E>(

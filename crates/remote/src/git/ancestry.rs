@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// Makes sure that a commit and everything before it is in the cached repository.
-    fn fetch_history(&self, commit: ObjectId) -> Result<(), Error> {
+    pub(super) fn fetch_history(&self, commit: ObjectId) -> Result<(), Error> {
         if self.repo.has_object(commit) {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Session {
     }
 }
 
-fn commit_id(text: &str) -> Result<ObjectId, Error> {
+pub(super) fn commit_id(text: &str) -> Result<ObjectId, Error> {
     ObjectId::from_hex(text.as_bytes()).map_err(|_| Error::InvalidReference {
         kind: "commit",
         name: text.to_owned(),

@@ -11,6 +11,8 @@ use super::wire::guard::Exceeded;
 
 /// Every fetch adds a pack; with this many, starting afresh is cheaper than keeping them.
 const MAX_PACKS: usize = 50;
+/// A history is worth more packs: each is looked into for every commit, but none is fetched again.
+const MAX_HISTORY_PACKS: usize = 1_000;
 /// The size of a cached repository at which it is made anew.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
 /// The most commits whose parents are not there: each is told to the remote at every fetch.
@@ -23,6 +25,8 @@ const LAYOUT: (&str, &str) = ("pathline-layout", "2\n");
 pub(super) enum CachePolicy {
     /// Started afresh when it has become large.
     Limited,
+    /// Started afresh only when it has become very large: a history is fetched whole, and then bit by bit.
+    History,
     /// Left alone: what was fetched just before is needed.
     AsIs,
 }
@@ -60,9 +64,14 @@ pub(super) fn open(cache: &Path, policy: CachePolicy) -> Option<Repository> {
     let (name, layout) = LAYOUT;
     let found = std::fs::read_to_string(cache.join(name)).ok();
     found.filter(|it| it == layout)?;
-    if policy == CachePolicy::Limited {
+    let max_packs = match policy {
+        CachePolicy::Limited => Some(MAX_PACKS),
+        CachePolicy::History => Some(MAX_HISTORY_PACKS),
+        CachePolicy::AsIs => None,
+    };
+    if let Some(max_packs) = max_packs {
         let (packs, bytes) = usage(&cache.join("objects"));
-        if packs > MAX_PACKS || bytes > MAX_CACHE_BYTES {
+        if packs > max_packs || bytes > MAX_CACHE_BYTES {
             return None;
         }
     }
@@ -203,6 +212,7 @@ mod tests {
             (MAX_PACKS + 1, MAX_PACKS as u64 + 1)
         );
         assert!(open(&cache, CachePolicy::Limited).is_none());
+        assert!(open(&cache, CachePolicy::History).is_some());
         assert!(open(&cache, CachePolicy::AsIs).is_some());
         Ok(())
     }

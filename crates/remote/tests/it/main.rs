@@ -12,6 +12,7 @@ mod forged_packs;
 mod git_ancestry;
 mod git_edit;
 mod git_failures;
+mod git_history;
 mod git_http;
 mod git_read;
 mod git_trailers;
