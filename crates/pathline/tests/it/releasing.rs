@@ -5,6 +5,7 @@ mod application;
 mod by_hand;
 mod crash;
 mod moves;
+mod real;
 mod rows;
 mod story;
 mod walk;
