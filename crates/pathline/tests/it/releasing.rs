@@ -4,6 +4,7 @@ mod aftermath;
 mod application;
 mod by_hand;
 mod crash;
+mod leaders;
 mod moves;
 mod real;
 mod rows;
