@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Client, ResourceExt};
+use kube::{Api, Client, Resource, ResourceExt};
 use parking_lot::Mutex;
 use pathline_kinds::carto::Workload;
 use pathline_release::objects::RELEASE;
@@ -26,11 +27,8 @@ const SUITE: &str = "releases with two leaders";
 /// Far longer than anything here takes; only a hang is cut off by it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// The pause between two questions whether something has happened.
-const PAUSE: Duration = Duration::from_millis(10);
-/// The environments in which a leader is frozen; a release is there soon.
-const FROZEN_IN: [&str; 2] = ["dev", "ha"];
-
-/// The numbers of the releases that were written to the Workload of each namespace, each once in a row.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The numbers of the releases that were written to objects of a kind in each namespace, each once in a row.
 type Written = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
 
 /// Two controllers of one cluster, and the application that they release.
@@ -38,6 +36,8 @@ struct Story {
     dice: Dice,
     application: Application,
     pair: Pair,
+    /// The releases whose Secrets were written: the owner is next.
+    secrets: Written,
     /// The number of the newest release.
     released: u64,
 }
@@ -53,10 +53,13 @@ impl Story {
         let objects: Vec<_> = objects.map(ToString::to_string).collect();
         let text = [printed(&["--cluster"]), objects.join("\n---\n")].join("\n---\n");
         apply_with(pair.leader(), cluster.kubeconfig(), &text);
+        pair.slow_down();
+        let client = cluster.client().await.expect("a client");
         let mut story = Self {
             dice: Dice::new(seed(SUITE)),
             application,
             pair,
+            secrets: watch::<Secret>(client),
             released: 0,
         };
         story.push();
@@ -85,13 +88,13 @@ impl Story {
         self.until_released();
     }
 
-    /// Waits until the newest release is in one of these states in an environment.
-    fn until(&self, environment: &str, states: &[&str]) {
+    /// Waits until the newest release is deployed in an environment.
+    fn until_deployed(&self, environment: &str) {
         let (number, end) = (self.released, Instant::now() + TIMEOUT);
         loop {
             let releases = self.pair.leader().releases(&self.application.id);
             let entry = entry_of(&releases, number, environment);
-            if states.iter().any(|it| entry["state"] == *it) {
+            if entry["state"] == "deployed" {
                 return;
             }
             let is_late = Instant::now() > end;
@@ -100,17 +103,36 @@ impl Story {
         }
     }
 
+    /// Waits until all of the newest release is written in dev but for its owner.
+    fn until_half_written(&self) {
+        let end = Instant::now() + TIMEOUT;
+        let written = || {
+            self.secrets
+                .lock()
+                .get("dev")
+                .and_then(|it| it.last().copied())
+        };
+        while written() != Some(self.released) {
+            assert!(
+                Instant::now() < end,
+                "release {} is not written",
+                self.released
+            );
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Freezes the leader while it deploys, lets the other one deploy something newer, and wakes the frozen one up.
     async fn freeze(&mut self, end: End) {
-        let place = self.dice.below(FROZEN_IN.len() as u64);
-        let environment = FROZEN_IN[usize::try_from(place).expect("a place")];
         self.release();
-        self.until(environment, &["deploying", "deployed"]);
-        // In the middle of whatever it does.
-        std::thread::sleep(Duration::from_millis(self.dice.below(300)));
+        self.until_half_written();
+        // Then, or in the middle of whatever it does.
+        if self.dice.below(2) == 0 {
+            std::thread::sleep(Duration::from_millis(self.dice.below(2000)));
+        }
         let frozen = self.pair.freeze(end).await;
         self.release();
-        self.until(environment, &["deployed"]);
+        self.until_deployed("dev");
         self.pair.wake(frozen);
         self.pair.until_lost(frozen);
     }
@@ -139,17 +161,17 @@ async fn c04_c05_release_is_deployed_once_and_in_order_although_a_frozen_leader_
     let _kubelets = kubelets.expect("there are nodes");
     let ledger = server.database();
     let mut story = Box::pin(Story::begin(&cluster, &ledger, application)).await;
-    let written = watch_owners(client);
+    let written = watch::<Workload>(client);
     let rounds = match is_nightly() {
         true => 20,
         false => 1,
     };
     for _ in 0..rounds {
-        for end in [End::IsShortened; 5].into_iter().chain([End::Expires]) {
+        for end in [End::IsShortened; 4].into_iter().chain([End::Expires]) {
             Box::pin(story.freeze(end)).await;
         }
     }
-    story.until("prod", &["deployed"]);
+    story.until_deployed("prod");
     let changes = server.sql(&ledger, CHANGES).expect("the ledger answers");
     assert_deployed_once_and_in_order(&changes);
     let written = written.lock();
@@ -160,18 +182,18 @@ async fn c04_c05_release_is_deployed_once_and_in_order_although_a_frozen_leader_
     }
 }
 
-/// Watches the Workloads of all namespaces until the test ends.
-fn watch_owners(client: Client) -> Written {
-    let resource = ApiResource::erase::<Workload>(&());
-    let owners: Api<DynamicObject> = Api::all_with(client, &resource);
+/// Watches objects of a kind in all namespaces until the test ends.
+fn watch<K: Resource<DynamicType = ()>>(client: Client) -> Written {
+    let resource = ApiResource::erase::<K>(&());
+    let objects: Api<DynamicObject> = Api::all_with(client, &resource);
     let written = Written::default();
     let seen = Arc::clone(&written);
-    let owners = watcher(owners, watcher::Config::default()).applied_objects();
-    tokio::spawn(owners.try_for_each(move |owner| {
-        let release = owner.annotations().get(RELEASE);
+    let objects = watcher(objects, watcher::Config::default()).applied_objects();
+    tokio::spawn(objects.try_for_each(move |object| {
+        let release = object.annotations().get(RELEASE);
         let release = release.map(|it| it.parse().expect("a number"));
         let mut written = seen.lock();
-        let numbers = written.entry(owner.namespace().unwrap_or_default());
+        let numbers = written.entry(object.namespace().unwrap_or_default());
         let numbers = numbers.or_default();
         if let Some(release) = release.filter(|it| numbers.last() != Some(it)) {
             numbers.push(release);

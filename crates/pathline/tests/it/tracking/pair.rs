@@ -113,6 +113,13 @@ impl Pair {
         self.ways[which].set(Way::Closed);
     }
 
+    /// Lets answers of the API server take their time, so that whoever is frozen is in the middle of something.
+    pub(crate) fn slow_down(&self) {
+        for way in &self.ways {
+            way.set(Way::Slowly(self.api_server));
+        }
+    }
+
     /// Lets one get to the API server again.
     pub(crate) fn reconnect(&self, which: usize) {
         self.ways[which].set(Way::To(self.api_server));
