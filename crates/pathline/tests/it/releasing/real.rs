@@ -1,11 +1,12 @@
 //! Releases on a real API server, with the rights of the manifests: from an image that was pushed to pods that run it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ListParams;
 use kube::{Api, Client};
+use pathline_release::objects::RELEASE_OBJECTS;
 use pathline_testkit::kube::{Binaries, Crash, Kubelets, Options, RealCluster};
 use pathline_testkit::{Leash, repository_root, skip};
 use serde_json::{Value, json};
@@ -20,6 +21,8 @@ use crate::release_path::printed;
 use crate::tracking::world::World;
 
 const SUITE: &str = "releases on a real API server";
+/// Far longer than anything here takes; only a hang is cut off by it.
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest time from the instant that was told to the deployment.
 const PROMPTLY: SignedDuration = SignedDuration::from_secs(3);
 
@@ -108,6 +111,17 @@ impl Real {
         self.story.set_environment(environment, &settings);
     }
 
+    /// Returns the files of all releases in an environment.
+    fn files(&self, environment: &str) -> Vec<String> {
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), environment);
+        let of_releases = ListParams::default().labels(RELEASE_OBJECTS);
+        let maps = self.runtime.block_on(maps.list(&of_releases));
+        let maps = maps.expect("it answers").into_iter();
+        let mut files: Vec<_> = maps.filter_map(file_of).collect();
+        files.sort();
+        files
+    }
+
     /// Returns the pods of an environment.
     fn pods(&self, environment: &str) -> Vec<Running> {
         let client = self.client.clone();
@@ -119,9 +133,9 @@ impl Real {
                 let pod = serde_json::to_value(pod).expect("an object is JSON");
                 let map = pod["spec"]["volumes"][0]["configMap"]["name"].as_str();
                 let map = maps.get(map.expect("a ConfigMap is mounted")).await?;
-                let data = map.data.and_then(|mut it| it.remove("a.ini"));
                 let image = pod["status"]["containerStatuses"][0]["imageID"].as_str();
-                found.push((image.unwrap_or_default().to_owned(), data.expect("a file")));
+                let file = file_of(map).expect("a file");
+                found.push((image.unwrap_or_default().to_owned(), file));
             }
             Ok::<_, kube::Error>(found)
         });
@@ -178,6 +192,11 @@ impl Real {
     }
 }
 
+/// Returns what is in the file of a ConfigMap, if it has one.
+fn file_of(map: ConfigMap) -> Option<String> {
+    map.data?.remove("a.ini")
+}
+
 /// Installs the kinds, the rights and the path, and starts a controller under its account.
 fn start_controller(kubectl: &Kubectl<'_>, application: &Application) -> World {
     kubectl.assert_installs_the_kinds();
@@ -224,6 +243,7 @@ fn release_walks_fails_comes_back_and_waits_on_a_real_api_server_as_why_says() {
     crash_loop_fails_and_what_ran_comes_back(&real, &first);
     let third = promoted_release_gets_to_prod(&real);
     rollback_stays_until_it_is_resumed_and_a_freeze_is_over(&real, &first, &third);
+    files_of_old_releases_are_removed(&real);
 }
 
 fn walks_to_prod_when_there_are_environments(real: &Real) -> String {
@@ -335,6 +355,21 @@ fn rollback_stays_until_it_is_resumed_and_a_freeze_is_over(real: &Real, first: &
     assert_eq!(instant(&why["earliest"]), until, "{why}");
     real.assert_taken_as_told((5, "prod"), &fifth, &why);
     real.assert_runs("prod", &fifth, "2");
+}
+
+fn files_of_old_releases_are_removed(real: &Real) {
+    assert_eq!(real.files("prod"), ["1-prod", "2-prod"]);
+    let story = &real.story;
+    // The first file was written for release 4 last, and those of ten releases are kept.
+    for _ in 6..=14 {
+        story.told(&["rollback", "prod", &story.id, "--release", "5"]);
+    }
+    real.until_deployed(14, "prod");
+    let end = Instant::now() + TIMEOUT;
+    while real.files("prod") != ["2-prod"] {
+        assert!(Instant::now() < end, "{:?}", real.files("prod"));
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Returns the instant after some seconds, without fractions of one.
