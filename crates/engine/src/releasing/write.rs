@@ -56,7 +56,10 @@ impl Write<'_> {
         tools: &Tools,
         deployment: &Deployment,
     ) -> Result<DynamicObject, NotWritten> {
-        let client = deployment.client(tools).await.map_err(without_client)?;
+        let client = deployment
+            .client(tools)
+            .await
+            .map_err(|error| without_client(&error))?;
         let owners = self.api(&client, &owner_resource(self.kind));
         let name = text(&self.objects.owner, "/metadata/name");
         // Before the ledger is asked: what is written to this state is written by whom the ledger wants.
@@ -202,7 +205,7 @@ impl Write<'_> {
 }
 
 /// Says what it means that there is no client of the account.
-fn without_client(error: clients::Error) -> NotWritten {
+fn without_client(error: &clients::Error) -> NotWritten {
     match error.is_transient() {
         true => NotWritten::Passing(error.to_string()),
         false => NotWritten::Refused(format!(
