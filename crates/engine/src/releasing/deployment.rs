@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kube::Client;
 use kube::api::DynamicObject;
 use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::service_account::Account;
@@ -22,6 +23,7 @@ use super::reporter::Reporter;
 use super::tools::Tools;
 use super::write::{CONFLICT_PAUSE, NotWritten, Write};
 use crate::observe::confirm::ConfirmError;
+use crate::runtime::clients;
 
 /// The pause after a failure that may pass.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);
@@ -154,16 +156,11 @@ impl Deployment {
         let configuration = self.configuration(tools, &release).await?;
         reporter.keep_secret(&configuration.secrets);
         let objects = self.objects_of(tools, &release, &configuration)?;
-        let namespace = self.environment.namespace.as_str();
-        let account = self.environment.owner.service_account_name.as_ref();
         let tracker = tracker_label(&self.tracker);
         let write = Write {
             kind: self.kind(),
-            namespace,
-            account: account.map(|name| Account {
-                namespace: namespace.to_owned(),
-                name: name.clone(),
-            }),
+            namespace: &self.environment.namespace,
+            account: self.account(),
             tracker: &tracker,
             release: release.release.number,
             objects: &objects,
@@ -174,6 +171,21 @@ impl Deployment {
 
     fn name(&self) -> &str {
         &self.environment.environment.name
+    }
+
+    /// Returns the account that everything is written under; nothing if that is the engine itself.
+    fn account(&self) -> Option<Account> {
+        let name = self.environment.owner.service_account_name.clone()?;
+        let namespace = self.environment.namespace.clone();
+        Some(Account { namespace, name })
+    }
+
+    /// Returns the client that everything is written with, and removed.
+    pub(super) async fn client(&self, tools: &Tools) -> Result<Client, clients::Error> {
+        match self.account() {
+            Some(account) => tools.clients.of_account(&account).await,
+            None => Ok(tools.client.clone()),
+        }
     }
 
     /// Returns the release that is written.

@@ -1,6 +1,7 @@
 //! Tells the ledger how deployments go.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pathline_ledger::releases::{By, QueueAction, TrackerRef};
@@ -35,6 +36,8 @@ pub(super) struct Reporter {
     noted: Option<String>,
     /// The last word on whether it is live.
     is_live: Option<bool>,
+    /// Whether the deployment is over, but for its report and what is to be removed.
+    is_over: Arc<AtomicBool>,
 }
 
 impl Reporter {
@@ -53,7 +56,13 @@ impl Reporter {
             told,
             noted: None,
             is_live: None,
+            is_over: Arc::default(),
         }
+    }
+
+    /// Returns what tells whether the deployment is over, but for its report and what is to be removed.
+    pub(super) fn is_over(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_over)
     }
 
     /// Keeps secrets out of all messages from now on: what runs may say them.
@@ -121,6 +130,8 @@ impl Reporter {
         };
         let is_ready = report == Report::Ready;
         self.log(&report);
+        // Before the report: whoever reads it does not want the deployment any more.
+        self.is_over.store(true, Ordering::Release);
         match self.deployment.purpose {
             Purpose::Deploy { release, attempt } => {
                 self.metrics.ended(&environment, is_ready);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pathline_ledger::releases::TrackerQueues;
 use pathline_release::environment::{DeployEnvironment, Environments};
@@ -57,6 +58,8 @@ enum Doing {
 struct Running {
     environment: DeployEnvironment,
     handle: AbortHandle,
+    /// Whether it has done its work: it is not cut off while it tells so and removes what is left.
+    is_over: Arc<AtomicBool>,
 }
 
 impl DeploymentTasks {
@@ -89,7 +92,7 @@ impl DeploymentTasks {
             let is_same = environments.get(&key.environment) == Some(&running.environment);
             let is_wanted = is_same && wanted.contains(key);
             let is_kept = key.tracker_uid != tracker.uid || is_wanted;
-            if !is_kept {
+            if !is_kept && !running.is_over.load(Ordering::Acquire) {
                 running.handle.abort();
             }
             is_kept
@@ -154,6 +157,7 @@ impl DeploymentTasks {
         let environments = self.environments.clone();
         let tell = self.tell.clone();
         let mut reporter = Reporter::new(tools, environments, metrics, (deployment.clone(), tell));
+        let is_over = reporter.is_over();
         let tools = Arc::clone(&self.tools);
         let handle = match key.doing {
             Doing::Deploying(_) => self.tasks.spawn(async move {
@@ -168,6 +172,7 @@ impl DeploymentTasks {
             Running {
                 environment,
                 handle,
+                is_over,
             },
         );
     }

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, DeleteParams, ListParams};
 use kube::core::NamespaceResourceScope;
-use kube::{Resource, ResourceExt};
+use kube::{Client, Resource, ResourceExt};
 use pathline_release::objects::{RELEASE, RELEASE_OBJECTS, TRACKER, tracker_label};
 use serde::de::DeserializeOwned;
 
@@ -23,19 +23,28 @@ pub(super) async fn tidy(tools: &Tools, deployment: &Deployment, deployed: u64) 
     let Ok(Some(newest)) = newest else {
         return;
     };
+    // Under the account of the environment: the engine itself may not list Secrets.
+    let client = match deployment.client(tools).await {
+        Ok(client) => client,
+        Err(error) => return not_removed(&error),
+    };
     let is_old = |release: u64| release + KEPT_RELEASES <= newest && release != deployed;
     for result in [
-        remove::<ConfigMap>(tools, deployment, is_old).await,
-        remove::<Secret>(tools, deployment, is_old).await,
+        remove::<ConfigMap>(&client, deployment, is_old).await,
+        remove::<Secret>(&client, deployment, is_old).await,
     ] {
         if let Err(error) = result {
-            tracing::debug!(%error, "old objects of a release are not removed; a later release does that");
+            not_removed(&error);
         }
     }
 }
 
+fn not_removed(error: &dyn std::error::Error) {
+    tracing::debug!(%error, "old objects of a release are not removed; a later release does that");
+}
+
 async fn remove<K>(
-    tools: &Tools,
+    client: &Client,
     deployment: &Deployment,
     is_old: impl Fn(u64) -> bool,
 ) -> Result<(), calls::Error>
@@ -45,7 +54,7 @@ where
         + DeserializeOwned
         + std::fmt::Debug,
 {
-    let api: Api<K> = Api::namespaced(tools.client.clone(), &deployment.environment.namespace);
+    let api: Api<K> = Api::namespaced(client.clone(), &deployment.environment.namespace);
     let tracker = tracker_label(&deployment.tracker);
     let labels = format!("{TRACKER}={tracker},{RELEASE_OBJECTS}=true");
     let page = ListParams::default().labels(&labels).limit(PAGE_SIZE);

@@ -56,7 +56,10 @@ impl Write<'_> {
         tools: &Tools,
         deployment: &Deployment,
     ) -> Result<DynamicObject, NotWritten> {
-        let client = self.client(tools).await?;
+        let client = deployment
+            .client(tools)
+            .await
+            .map_err(|error| without_client(&error))?;
         let owners = self.api(&client, &owner_resource(self.kind));
         let name = text(&self.objects.owner, "/metadata/name");
         // Before the ledger is asked: what is written to this state is written by whom the ledger wants.
@@ -124,19 +127,6 @@ impl Write<'_> {
         let of_secrets = of_secrets.filter_map(|it| serde_json::to_value(it).ok());
         let of_secrets = of_secrets.map(|it| noted(&secrets, it));
         of_config_maps.chain(of_secrets).collect()
-    }
-
-    async fn client(&self, tools: &Tools) -> Result<Client, NotWritten> {
-        let Some(account) = &self.account else {
-            return Ok(tools.client.clone());
-        };
-        let client = tools.clients.of_account(account).await;
-        client.map_err(|error: clients::Error| match error.is_transient() {
-            true => NotWritten::Passing(error.to_string()),
-            false => NotWritten::Refused(format!(
-                "{error}; create it, or name another one in `owner.serviceAccountName` of the Environment"
-            )),
-        })
     }
 
     fn api(&self, client: &Client, resource: &ApiResource) -> Api<DynamicObject> {
@@ -211,6 +201,16 @@ impl Write<'_> {
             return NotWritten::Refused(message);
         }
         NotWritten::Passing(message)
+    }
+}
+
+/// Says what it means that there is no client of the account.
+fn without_client(error: &clients::Error) -> NotWritten {
+    match error.is_transient() {
+        true => NotWritten::Passing(error.to_string()),
+        false => NotWritten::Refused(format!(
+            "{error}; create it, or name another one in `owner.serviceAccountName` of the Environment"
+        )),
     }
 }
 

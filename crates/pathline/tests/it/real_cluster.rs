@@ -251,7 +251,7 @@ fn may(kubectl: &Kubectl<'_>, namespace: &str, verb: &str, what: &str) -> bool {
 }
 
 /// Waits until the roles have been put together.
-fn wait_for_rights(kubectl: &Kubectl<'_>) {
+pub(crate) fn wait_for_rights(kubectl: &Kubectl<'_>) {
     let role = "clusterrole/pathline-controller";
     let aggregated = kubectl.run(
         &["wait", "--for=jsonpath={.rules[0]}", role, "--timeout=60s"],
@@ -338,7 +338,7 @@ fn manifests_grant_what_is_needed_and_no_more(kubectl: &Kubectl<'_>) {
 }
 
 /// Writes a kubeconfig that proves to be the controller's service account, by a token.
-fn kubeconfig_of_the_account(kubectl: &Kubectl<'_>, directory: &Path) -> PathBuf {
+pub(crate) fn kubeconfig_of_the_account(kubectl: &Kubectl<'_>, directory: &Path) -> PathBuf {
     let path = directory.join("kubeconfig");
     std::fs::copy(kubectl.kubeconfig, &path).unwrap();
     let token = kubectl.run(

@@ -110,7 +110,7 @@ fn workload(spec: &Value) -> Value {
     })
 }
 
-fn printed(arguments: &[&str]) -> String {
+pub(crate) fn printed(arguments: &[&str]) -> String {
     let output = run(&[&["release", "path"], arguments].concat());
     assert!(output.status.success(), "{output:?}");
     stdout(&output)

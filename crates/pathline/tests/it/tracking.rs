@@ -6,6 +6,7 @@ mod faults;
 mod files;
 mod leaders;
 mod oracle;
+pub(crate) mod pair;
 mod proxied;
 mod proxy;
 pub(crate) mod repository;

@@ -54,11 +54,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Also runs the controllers of Deployments, StatefulSets, DaemonSets and Jobs; their pods run
-    /// with the stand-in for kubelets.
+    /// Also runs the controllers of Deployments, StatefulSets, DaemonSets and Jobs, whose pods run
+    /// with the stand-in for kubelets, and the one that puts cluster roles together.
     pub fn with_pods() -> Self {
         Self {
             controllers: &[
+                "clusterrole-aggregation-controller",
                 "daemonset-controller",
                 "deployment-controller",
                 "garbage-collector-controller",

@@ -1,37 +1,15 @@
 //! What comes after a release was deployed, or has failed: it goes away, it is tried again, Pathline was not there.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::story::{PASSWORD, Story};
+use super::application::PASSWORD;
+use super::story::{Story, says};
 use crate::program::stderr;
 
 const SUITE: &str = "releases afterwards";
-/// Far longer than anything here takes; only a hang is cut off by it.
-const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Waits until the answer to why a release is not in an environment is so.
-fn until_told(
-    story: &Story,
-    (release, environment): (u64, &str),
-    is_so: impl Fn(&Value) -> bool,
-) -> Value {
-    let end = Instant::now() + TIMEOUT;
-    loop {
-        let why = story.why_in(release, environment);
-        if is_so(&why) {
-            return why;
-        }
-        assert!(Instant::now() < end, "it is still so: {why}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-fn says(why: &Value, part: &str) -> bool {
-    why["sentence"].as_str().is_some_and(|it| it.contains(part))
-}
 
 #[test]
 fn soak_that_ends_while_pathline_is_down_goes_on_when_it_is_back() {
@@ -64,7 +42,7 @@ fn soak_goes_on_when_what_was_down_is_live_again() {
     story.install_path();
     story.until(1, "preprod", "deployed");
     fs::write(&down, "").expect("it is writable");
-    until_told(&story, (1, "prod"), |it| says(it, "not live"));
+    story.until_told((1, "prod"), |it| says(it, "not live"));
     fs::remove_file(&down).expect("it is there");
     story.until(1, "prod", "deployed");
 }
@@ -76,7 +54,7 @@ fn what_was_deployed_and_is_gone_changed_or_down_is_not_told_to_be_there() {
     };
     story.install_path();
     story.until(1, "prod", "deployed");
-    until_told(&story, (1, "prod"), |it| it["live"] == true);
+    story.until_told((1, "prod"), |it| it["live"] == true);
     let wait = [
         "release",
         "wait",
@@ -89,13 +67,13 @@ fn what_was_deployed_and_is_gone_changed_or_down_is_not_told_to_be_there() {
     story.world.told(&wait);
 
     story.patch_owner("prod", &json!({"spec": {"image": "registry.example/evil"}}));
-    let why = until_told(&story, (1, "prod"), |it| it["live"] == false);
+    let why = story.until_told((1, "prod"), |it| it["live"] == false);
     assert!(
         says(&why, "somebody has changed Workload `gone-web`"),
         "{why}"
     );
     story.delete_owner("prod");
-    let why = until_told(&story, (1, "prod"), |it| says(it, "is gone"));
+    let why = story.until_told((1, "prod"), |it| says(it, "is gone"));
     assert_eq!(
         (&why["live"], &why["state"]),
         (&json!(false), &json!("deployed"))
@@ -182,9 +160,7 @@ fn deployment_waits_for_its_namespace() {
         return;
     };
     story.install_path();
-    let why = until_told(&story, (1, "dev"), |it| {
-        says(it, "kubectl create namespace later")
-    });
+    let why = story.until_told((1, "dev"), |it| says(it, "kubectl create namespace later"));
     assert_eq!(why["state"], "deploying", "{why}");
     story.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"}}));
     story.until(1, "dev", "deployed");

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use pathline_testkit::{Dice, is_nightly, seed};
-use serde_json::Value;
 
+use super::moves::{CHANGES, assert_deployed_once_and_in_order};
 use super::story::{ENVIRONMENTS, Story};
 use crate::program::stdout;
 
@@ -59,26 +59,8 @@ fn c04_c05_killed_at_any_moment_each_release_is_deployed_once_and_in_order() {
         assert_eq!(numbers.last(), Some(&released), "{environment}");
         assert_eq!(story.runs_with(environment).0, released.to_string());
     }
-    assert_moves_are_single(&mut story);
-}
-
-/// Asserts by the changes that the ledger has recorded that nothing was deployed twice.
-fn assert_moves_are_single(story: &mut Story) {
     story.world.stop();
     let ledger = story.world.data_dir().join("ledger.db");
-    let asked = "select what from change where topic = 'releases'";
-    let output = Command::new("sqlite3").arg(ledger).arg(asked).output();
-    let output = output.expect("sqlite3 runs");
-    let mut seen: BTreeMap<(String, u64), u32> = BTreeMap::new();
-    for change in stdout(&output).lines() {
-        let change: Value = serde_json::from_str(change).expect("a change");
-        let moved = &change["moved"];
-        if moved["to"] == "deployed" {
-            let environment = moved["environment"].to_string();
-            let number = moved["number"].as_u64().expect("a number");
-            *seen.entry((environment, number)).or_default() += 1;
-        }
-    }
-    assert!(seen.len() >= ENVIRONMENTS.len(), "{seen:?}");
-    assert!(seen.values().all(|count| *count == 1), "{seen:?}");
+    let output = Command::new("sqlite3").arg(ledger).arg(CHANGES).output();
+    assert_deployed_once_and_in_order(&stdout(&output.expect("sqlite3 runs")));
 }

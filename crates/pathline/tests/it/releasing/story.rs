@@ -1,19 +1,18 @@
 //! One application on its way through environments that tick each second.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use kube::Api;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
 use pathline_kinds::carto::Workload;
-use pathline_testkit::registry::{Crane, RealRegistry};
 use serde_json::{Value, json};
 
+use super::application::Application;
 use crate::program::{stderr, stdout};
-use crate::tracking::registry;
-use crate::tracking::repository::Repository;
-use crate::tracking::world::{Config, World};
+use crate::tracking::world::World;
 
 /// Far longer than anything here takes; only a hang is cut off by it.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -46,16 +45,12 @@ spec:
   resources: [{name: run, templateRef: {kind: ClusterTemplate, name: story}}]
 "#;
 
-/// A secret that every configuration has, and says twice.
-pub(super) const PASSWORD: &str = "hunter2SENTINELhunter2";
-
-/// An application, `web` of a group, its repository and its registry.
+/// An application, and the Pathline that brings it where it goes.
 pub(super) struct Story {
     pub(super) world: World,
-    repository: Repository,
-    registry: &'static RealRegistry,
-    crane: Crane,
-    group: &'static str,
+    /// Leads to the cluster, as an administrator.
+    kubeconfig: PathBuf,
+    pub(super) application: Application,
     pub(super) id: String,
 }
 
@@ -78,17 +73,10 @@ impl Story {
         group: &'static str,
         settings: &[(&str, Value)],
     ) -> Option<Self> {
-        let (registry, crane) = registry(suite)?;
-        let repository = Repository::with("");
-        let config = Config::of(&[&repository], &[registry.host()]);
-        let story = Self {
-            world: World::start_moving(&config),
-            repository,
-            registry,
-            crane,
-            group,
-            id: format!("{group}.web"),
-        };
+        let application = Application::of(suite, group)?;
+        let world = World::start_moving(&application.config());
+        let kubeconfig = world.data_dir().join("kubeconfig");
+        let story = Self::on(world, kubeconfig, application);
         for environment in ENVIRONMENTS {
             story.set_environment(environment, settings);
         }
@@ -97,25 +85,24 @@ impl Story {
         Some(story)
     }
 
+    /// Tells of an application on a Pathline that runs, with the kubeconfig of an administrator of its cluster.
+    pub(super) fn on(world: World, kubeconfig: PathBuf, application: Application) -> Self {
+        Self {
+            world,
+            kubeconfig,
+            id: application.id.clone(),
+            application,
+        }
+    }
+
     /// Follows the application.
     pub(super) fn follow(&self) {
-        self.world.follow(&self.id, &self.repository);
+        self.application.follow(&self.world);
     }
 
     /// Changes the spec of an environment.
     pub(super) fn set_environment(&self, environment: &str, settings: &[(&str, Value)]) {
-        let mut spec = json!({"type": environment, "releaseFrequency": {"second": ["0-59"]}});
-        let more = settings.iter().filter(|(name, _)| *name == environment);
-        for (_, more) in more {
-            let more = more.as_object().expect("fields").clone();
-            spec.as_object_mut().expect("fields").extend(more);
-        }
-        self.apply(&json!({
-            "apiVersion": "pathline.dev/v1alpha1",
-            "kind": "Environment",
-            "metadata": {"name": environment},
-            "spec": spec,
-        }));
+        self.apply(&environment_object(environment, settings));
     }
 
     /// Installs the path.
@@ -128,10 +115,7 @@ impl Story {
     }
 
     pub(super) fn apply_text(&self, text: &str) {
-        let file = self.world.home.join("applied.yaml");
-        fs::write(&file, text).expect("it is writable");
-        self.world
-            .told(&["apply", "-f", file.to_str().expect("a path")]);
+        apply_with(&self.world, &self.kubeconfig, text);
     }
 
     /// Returns the Workload of an environment.
@@ -163,12 +147,12 @@ impl Story {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
-        let ready = json!({"kubeconfig": self.world.data_dir().join("kubeconfig")});
+        let ready = json!({"kubeconfig": self.kubeconfig});
         let answered = runtime.expect("a runtime").block_on(async {
             let client = crate::up::client(&ready).await;
             let resource = ApiResource::erase::<Workload>(&());
             let owners = Api::namespaced_with(client, environment, &resource);
-            ask(&owners, &format!("{}-web", self.group)).await
+            ask(&owners, &self.application.owner()).await
         });
         answered.expect("it answers")
     }
@@ -197,31 +181,12 @@ impl Story {
 
     /// Commits another configuration: a command, and a greeting that differs in prod.
     pub(super) fn configure(&self, command: &str, greeting: &str) -> String {
-        let file = json!({self.group: {
-            "group": {"repository": {"image": {"domain": self.registry.host()}}},
-            "web": {
-                "version": "latest",
-                "environment": {
-                    "variable": {"COMMAND": command, "GREETING": greeting, "DB_PASSWORD": PASSWORD, "COPY": PASSWORD},
-                    "file": {"config": {"app": {"mountPath": "/app", "data": [{"name": "a.ini", "value": greeting}]}}},
-                },
-                "in": {"prod": {"environment": {
-                    "variable": {"GREETING": format!("{greeting}-prod")},
-                    "file": {"config": {"app": {"mountPath": "/app", "data": [{"name": "a.ini", "value": format!("{greeting}-prod")}]}}},
-                }}},
-            },
-        }});
-        // JSON is YAML.
-        self.repository.commit(&file.to_string())
+        self.application.configure(command, greeting)
     }
 
     /// Pushes an image, and returns its digest.
     pub(super) fn push(&self, content: &str) -> String {
-        let image = |tag| format!("{}/{}/web:{tag}", self.registry.host(), self.group);
-        // Pushed in steps, and tagged in one: no poll sees half of it.
-        let digest = self.crane.push(&image("build"), &[("content", content)]);
-        self.crane.run(&["tag", &image("build"), "latest"]);
-        digest
+        self.application.push(content)
     }
 
     /// Pushes another image, and waits until it is released.
@@ -234,16 +199,18 @@ impl Story {
 
     /// Returns the state of a release in an environment, and the message there.
     pub(super) fn entry(&self, number: u64, environment: &str) -> (String, String) {
-        let releases = self.world.releases(&self.id);
-        let release = releases.iter().find(|it| it["number"] == number);
-        let entries = release.and_then(|it| it["entries"].as_array().cloned());
-        let entries = entries.unwrap_or_default();
-        let entry = entries.iter().find(|it| it["environment"] == environment);
-        let text = |key: &str| {
-            let text = entry.and_then(|it| it[key].as_str());
-            text.unwrap_or_default().to_owned()
-        };
+        let entry = self.whole_entry(number, environment);
+        let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
         (text("state"), text("message"))
+    }
+
+    /// Returns the instant since which a release is in its state in an environment.
+    pub(super) fn since(&self, number: u64, environment: &str) -> Timestamp {
+        instant(&self.whole_entry(number, environment)["since"])
+    }
+
+    fn whole_entry(&self, number: u64, environment: &str) -> Value {
+        entry_of(&self.world.releases(&self.id), number, environment)
     }
 
     /// Waits until a release is in a state in an environment; returns the message there.
@@ -280,6 +247,23 @@ impl Story {
         found.expect("it is one of them").clone()
     }
 
+    /// Waits until the answer to why a release is not in an environment is so.
+    pub(super) fn until_told(
+        &self,
+        (number, environment): (u64, &str),
+        is_so: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            let why = self.why_in(number, environment);
+            if is_so(&why) {
+                return why;
+            }
+            assert!(Instant::now() < end, "it is still so: {why}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Runs a command about releases that must succeed.
     pub(super) fn told(&self, arguments: &[&str]) -> String {
         self.world.told(&[&["release"], arguments].concat())
@@ -291,4 +275,50 @@ impl Story {
         assert!(!output.status.success(), "{}", stdout(&output));
         (output.status.code(), stderr(&output))
     }
+}
+
+/// Returns an Environment that ticks each second; `settings` are more of what the specs of some of them say.
+pub(super) fn environment_object(environment: &str, settings: &[(&str, Value)]) -> Value {
+    let mut spec = json!({"type": environment, "releaseFrequency": {"second": ["0-59"]}});
+    let more = settings.iter().filter(|(name, _)| *name == environment);
+    for (_, more) in more {
+        let more = more.as_object().expect("fields").clone();
+        spec.as_object_mut().expect("fields").extend(more);
+    }
+    json!({
+        "apiVersion": "pathline.dev/v1alpha1",
+        "kind": "Environment",
+        "metadata": {"name": environment},
+        "spec": spec,
+    })
+}
+
+/// Applies objects as an administrator of the cluster.
+pub(super) fn apply_with(world: &World, kubeconfig: &Path, text: &str) {
+    let file = world.home.join("applied.yaml");
+    fs::write(&file, text).expect("it is writable");
+    let [file, kubeconfig] = [&file, kubeconfig].map(|it| it.to_str().expect("a path"));
+    world.told(&["apply", "-f", file, "--kubeconfig", kubeconfig]);
+}
+
+/// Returns the entry of one of some releases in an environment; nothing if it has not got there.
+pub(super) fn entry_of(releases: &[Value], number: u64, environment: &str) -> Value {
+    let release = releases.iter().find(|it| it["number"] == number);
+    let mut entries = release
+        .and_then(|it| it["entries"].as_array())
+        .into_iter()
+        .flatten();
+    let entry = entries.find(|it| it["environment"] == environment);
+    entry.cloned().unwrap_or_default()
+}
+
+/// Tells whether an answer has these words.
+pub(super) fn says(why: &Value, part: &str) -> bool {
+    why["sentence"].as_str().is_some_and(|it| it.contains(part))
+}
+
+/// Reads an instant.
+pub(super) fn instant(value: &Value) -> Timestamp {
+    let text = value.as_str().expect("an instant");
+    text.parse().expect("an instant")
 }

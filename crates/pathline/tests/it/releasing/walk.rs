@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::story::{ENVIRONMENTS, Story};
+use super::story::{ENVIRONMENTS, Story, says};
 
 const SUITE: &str = "releases on their way";
 
@@ -13,20 +13,10 @@ fn seed_release_walks_dev_ha_preprod_and_prod_and_counts_as_deployed_when_it_run
     };
     story.world.until_released(&story.id, 1);
     story.until(1, "dev", "deploying");
-    let told = || {
-        let why = story.why_in(1, "dev");
-        let sentence = why["sentence"].as_str().expect("a sentence").to_owned();
-        (sentence.contains("NoPath"), sentence)
-    };
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !told().0 {
-        assert!(std::time::Instant::now() < end, "{}", told().1);
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    let (_, sentence) = told();
+    let why = story.until_told((1, "dev"), |it| says(it, "NoPath"));
     assert!(
-        sentence.contains("pathline release path | pathline apply -f -"),
-        "{sentence}"
+        says(&why, "pathline release path | pathline apply -f -"),
+        "{why}"
     );
     assert_eq!(story.entry(1, "dev").0, "deploying", "it may still get one");
 
@@ -123,15 +113,7 @@ fn crash_loop_fails_with_its_words_and_restore_brings_back_what_ran() {
     story.release("two", 2);
     let message = story.until(2, "dev", "failed");
     assert!(message.contains("it is broken"), "{message}");
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
-        let why = story.why_in(2, "dev")["sentence"].to_string();
-        if why.contains("release 1 is restored") {
-            break;
-        }
-        assert!(std::time::Instant::now() < end, "{why}");
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
+    story.until_told((2, "dev"), |it| says(it, "release 1 is restored"));
     assert_eq!(story.runs_with("dev").0, "1");
     assert_eq!(story.entry(2, "ha").0, "", "what failed goes no further");
 

@@ -1,53 +1,30 @@
 //! Two leaders: a controller that is frozen past its Lease, and goes on where it was.
 
-use std::fs;
-use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, PostParams};
 use kube::{Api, Client};
 use pathline_kinds::environment::Environment;
 use pathline_testkit::kube::{self as testkit_kube, Binaries, RealCluster};
 use pathline_testkit::postgres::Server;
 use pathline_testkit::registry::{Options, Program, RealRegistry};
-use pathline_testkit::{Dice, Leash, is_nightly, seed, skip};
-use rustix::process::Signal;
+use pathline_testkit::{Dice, is_nightly, seed, skip};
 use serde_json::json;
 
 use super::oracle::Past;
-use super::proxy::{Proxy, Way};
+use super::pair::{End, Pair};
 use super::upstream::{IN_FILE, Upstream};
-use super::world::{Config, World};
+use super::world::Config;
 
 const SUITE: &str = "trackers with two leaders";
 /// The number of applications.
 const APPLICATIONS: usize = 15;
-/// Far longer than a Lease lasts.
-const TIMEOUT: Duration = Duration::from_secs(120);
-/// The words of a controller that has lost its Lease.
-const LOST: &str = "leads no longer";
-
-/// The way in which the Lease of a frozen leader ends.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    /// It lasts as long as it does.
-    Expires,
-    /// Somebody shortens it, so that the frozen leader wakes up while it still counts on it.
-    IsShortened,
-}
 
 /// Two controllers of one cluster, and what they follow.
 struct Story {
     dice: Dice,
     upstream: Upstream,
-    controllers: [World; 2],
-    /// The ways of the controllers to the API server.
-    ways: [Proxy; 2],
-    api_server: SocketAddr,
-    leases: Api<Lease>,
-    /// The index of the one that leads.
-    leader: usize,
+    pair: Pair,
 }
 
 impl Story {
@@ -56,76 +33,21 @@ impl Story {
         let upstream = Upstream::begin(registry, APPLICATIONS, &mut dice);
         let repositories: Vec<_> = upstream.repositories.iter().collect();
         let config = Config::of(&repositories, &[upstream.registry.host()]);
-        let ledger = server.database();
-        let kubeconfig = fs::read_to_string(cluster.kubeconfig()).expect("it is readable");
-        let address = kubeconfig.split("https://").nth(1).expect("an address");
-        let end = address.find(|it: char| !it.is_ascii_digit() && !".:".contains(it));
-        let api_server = address[..end.unwrap_or(address.len())].parse();
-        let api_server = api_server.expect("an address");
-        let command = [
-            "controller",
-            "--kubeconfig=kubeconfig",
-            "--namespace=default",
-            "--listen=127.0.0.1:0",
-            "--install-crds",
-            "--output=json",
-            "--log=info",
-        ];
-        let key = "cd".repeat(32);
-        let ways = [(); 2].map(|()| Proxy::start(Way::To(api_server)));
-        let start = |way: &Proxy, token: Option<&str>| {
-            let leash = Leash::new("pathline-leaders-").expect("a scratch directory");
-            let data_dir = leash.directory().join(".pathline");
-            fs::create_dir(&data_dir).expect("it is writable");
-            let own = kubeconfig.replace(&api_server.to_string(), &way.host());
-            fs::write(leash.directory().join("kubeconfig"), own).expect("it is writable");
-            // The first one makes the token of the administrator.
-            if let Some(token) = token {
-                fs::write(data_dir.join("rest.token"), token).expect("it is writable");
-            }
-            let environment = [("PATHLINE_SEAL_KEY", key.as_str())];
-            let arguments = ["--ledger", &ledger];
-            World::start_as(&command, leash, &config, &arguments, &environment)
-        };
-        let first = start(&ways[0], None);
-        let second = start(&ways[1], Some(first.rest_token()));
+        let pair = Box::pin(Pair::start(cluster, &server.database(), &config)).await;
         let client = cluster.client().await.expect("a client");
         create_dev(&client).await;
-        let mut story = Self {
-            controllers: [first, second],
-            ways,
-            api_server,
+        let story = Self {
             dice,
             upstream,
-            leases: Api::namespaced(client, "default"),
-            leader: 0,
+            pair,
         };
-        story.leader = story.until_led(|_| true).await;
         for application in &story.upstream.applications {
             let (repository, path) = story.upstream.place(application);
             let fields = json!({"token": "gho_0", "sourcePath": path});
-            story.controllers[story.leader].follow_so(&application.id, repository, &fields);
+            let leader = story.pair.leader();
+            leader.follow_so(&application.id, repository, &fields);
         }
         story
-    }
-
-    /// Waits until one of the controllers leads that may; returns its index.
-    async fn until_led(&mut self, may: impl Fn(usize) -> bool) -> usize {
-        let end = Instant::now() + TIMEOUT;
-        loop {
-            let lease = self.leases.get_opt("pathline").await.expect("it answers");
-            let holder = lease
-                .and_then(|it| it.spec?.holder_identity)
-                .unwrap_or_default();
-            let pids = self.controllers.each_mut().map(|it| it.running().pid());
-            let leads = |pid: &u32| holder.starts_with(&format!("pathline-{pid}-"));
-            let found = pids.iter().position(leads).filter(|it| may(*it));
-            match found {
-                Some(leader) => return leader,
-                None => assert!(Instant::now() < end, "nobody leads: {holder:?}"),
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
     }
 
     /// Commits and pushes something of everything, and returns those who may see it.
@@ -141,38 +63,25 @@ impl Story {
 
     /// Freezes the leader, lets the other one lead, and wakes the frozen one up.
     async fn freeze(&mut self, end: End) {
-        let (frozen, other) = (self.leader, 1 - self.leader);
         for id in self.change() {
-            self.controllers[frozen].poll(&id);
+            self.pair.leader().poll(&id);
         }
         // In the middle of whatever it does.
         std::thread::sleep(Duration::from_millis(self.dice.below(40)));
-        self.controllers[frozen].running().signal(Signal::STOP);
-        if let End::IsShortened = end {
-            self.shorten().await;
-        }
-        self.leader = self.until_led(|it| it == other).await;
+        let frozen = self.pair.freeze(end).await;
         // It cannot see that another one leads now: as long as it counts on its Lease, both do.
-        self.ways[frozen].set(Way::Closed);
-        self.controllers[frozen].running().signal(Signal::CONT);
+        self.pair.cut_off(frozen);
+        self.pair.wake(frozen);
         for _ in 0..3 {
             self.upstream.move_all();
             for id in self.change() {
-                self.controllers[other].poll(&id);
+                self.pair.leader().poll(&id);
             }
             self.look();
         }
-        self.ways[frozen].set(Way::To(self.api_server));
-        self.controllers[frozen].running().wait_for_next(LOST);
+        self.pair.reconnect(frozen);
+        self.pair.until_lost(frozen);
         self.check();
-    }
-
-    /// Lets the Lease end in a second.
-    async fn shorten(&self) {
-        let patch = Patch::Merge(json!({"spec": {"leaseDurationSeconds": 1}}));
-        let parameters = PatchParams::default();
-        let patched = self.leases.patch("pathline", &parameters, &patch);
-        patched.await.expect("it is taken");
     }
 
     /// Lets the leader look at everything.
@@ -183,7 +92,7 @@ impl Story {
             .iter()
             .map(|it| it.id.as_str())
             .collect();
-        self.controllers[self.leader].look_all(&ids);
+        self.pair.leader().look_all(&ids);
     }
 
     /// Looks at everything, and fails unless all releases are as the rules say, whoever is asked.
@@ -191,7 +100,7 @@ impl Story {
         self.look();
         for application in &self.upstream.applications {
             let past = Past::of(&self.upstream, application);
-            for controller in &self.controllers {
+            for controller in &self.pair.controllers {
                 let releases = controller.releases(&application.id);
                 let pending = &controller.tracker(&application.id)["status"]["pending"];
                 past.check(&releases, pending);

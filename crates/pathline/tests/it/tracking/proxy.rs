@@ -4,14 +4,20 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
+
+/// The time that a piece of an answer takes on a slow way.
+const DELAY: Duration = Duration::from_millis(30);
 
 /// The way that connections go.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     /// To a server.
     To(SocketAddr),
+    /// To a server whose answers take their time.
+    Slowly(SocketAddr),
     /// Nowhere: they are closed.
     Closed,
     /// Nowhere: half an answer is given.
@@ -76,7 +82,7 @@ fn pass(mut stream: TcpStream, way: Way) -> io::Result<()> {
                 .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\n{\"tags\": [\"1.0")?;
             stream.shutdown(Shutdown::Both)
         }
-        Way::To(target) => {
+        Way::To(target) | Way::Slowly(target) => {
             let mut server = TcpStream::connect(target)?;
             let (mut from, mut to) = (stream.try_clone()?, server.try_clone()?);
             let forth = thread::spawn(move || {
@@ -84,10 +90,25 @@ fn pass(mut stream: TcpStream, way: Way) -> io::Result<()> {
                 let _ = to.shutdown(Shutdown::Write);
                 copied
             });
-            io::copy(&mut server, &mut stream)?;
+            match way {
+                Way::Slowly(_) => copy_slowly(&mut server, &mut stream)?,
+                _ => drop(io::copy(&mut server, &mut stream)?),
+            }
             stream.shutdown(Shutdown::Both)?;
             let _ = forth.join();
             Ok(())
         }
+    }
+}
+
+fn copy_slowly(from: &mut TcpStream, to: &mut TcpStream) -> io::Result<()> {
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let length = from.read(&mut piece)?;
+        if length == 0 {
+            return Ok(());
+        }
+        thread::sleep(DELAY);
+        to.write_all(&piece[..length])?;
     }
 }
