@@ -54,6 +54,8 @@ pub enum Clause {
     PromoteNewest,
     /// An environment that is omitted is passed over.
     Omit,
+    /// What waits in an environment waits there only as long as it would be let in.
+    StillThrough,
     /// Nothing of a tracker is taken where the tracker is held.
     Hold,
     /// Nothing is taken where the environment is held as a whole.

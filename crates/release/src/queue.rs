@@ -121,9 +121,16 @@ impl Queues {
         self.entries.get(environment)?.get(&release)
     }
 
+    /// Returns what counts of a release in an environment: whatever was cancelled while the tracker is there may come
+    /// again, as if it had never been there.
+    fn standing(&self, environment: &str, release: u64) -> Option<&Entry> {
+        let entry = self.entry(environment, release);
+        entry.filter(|it| it.state != EntryState::Cancelled || self.is_deleted)
+    }
+
     /// Returns the state of a release in an environment.
-    pub(super) fn state(&self, environment: &str, release: u64) -> Option<EntryState> {
-        self.entry(environment, release).map(|it| it.state)
+    fn state(&self, environment: &str, release: u64) -> Option<EntryState> {
+        self.standing(environment, release).map(|it| it.state)
     }
 
     /// Returns the entries that are not as they were before: all that has to be stored of them.

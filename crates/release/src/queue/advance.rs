@@ -9,7 +9,7 @@ use crate::clauses::Clause;
 
 impl Queues {
     /// Enters releases wherever they have got to, have soaked, and have no entry yet; ends what waits in environments
-    /// that are gone.
+    /// that are gone, or where it would not be let in any more.
     ///
     /// Every other transition does this first, or last: it is to be called by itself when the flow has changed, and at
     /// [`Queues::next_soak`]. Only what was taken last in an environment gets from there to the next: whatever was
@@ -21,6 +21,7 @@ impl Queues {
         if self.clauses.holds(Clause::Deleted, !self.is_deleted) {
             // The first ones first: what is skipped in one goes on to the next.
             for environment in flow.environments() {
+                self.withdraw(flow, environment, at, &mut transitions);
                 self.arrive(flow, environment, at, &mut transitions);
             }
         }
@@ -42,6 +43,32 @@ impl Queues {
         }
     }
 
+    /// Takes back what waits in an environment and would not be let in now: since it was, environments before it
+    /// have come back or have moved, or this one asks for more. It comes again when it may.
+    fn withdraw(
+        &mut self,
+        flow: &Flow,
+        environment: &Environment,
+        at: Timestamp,
+        transitions: &mut Vec<Transition>,
+    ) {
+        let name = environment.name.as_str();
+        let mut waiting = self.all_in(name, EntryState::is_waiting);
+        waiting.retain(|it| self.only(*it).is_none());
+        for release in waiting {
+            // Whoever promotes a release has not promised that it is through all that comes before.
+            let is_promoted = self.entry(name, release).is_some_and(|it| it.is_promoted);
+            let soaked_at = self.soaked_at(flow, environment, release);
+            let has_soaked = is_promoted || soaked_at.is_some_and(|it| it <= at);
+            let may_wait = self.has_got_to(flow, environment, release) && has_soaked;
+            if self.is_omitted(environment, release) {
+                self.set(name, release, EntryState::Skipped, at, transitions);
+            } else if !self.clauses.holds(Clause::StillThrough, may_wait) {
+                self.set(name, release, EntryState::Cancelled, at, transitions);
+            }
+        }
+    }
+
     fn arrive(
         &mut self,
         flow: &Flow,
@@ -52,6 +79,7 @@ impl Queues {
         for release in self.arriving(flow, environment) {
             let soaked_at = self.soaked_at(flow, environment, release);
             if soaked_at.is_some_and(|it| it <= at) {
+                self.note_soak(flow, environment, release, at);
                 self.enter_environment(environment, release, at, transitions);
             }
         }
@@ -68,9 +96,7 @@ impl Queues {
             Some(before) => self.through(flow, before),
         };
         arriving.retain(|release| {
-            let state = self.state(&environment.name, *release);
-            // What was cancelled was so in an environment of that name that is no longer there.
-            state.is_none_or(|it| it == EntryState::Cancelled)
+            self.state(&environment.name, *release).is_none()
                 && self.only(*release).is_none()
                 && self.is_current(flow, environment, *release)
         });

@@ -31,6 +31,7 @@ impl Queues {
             if !matches!(state, Some(EntryState::Held | EntryState::Failed)) {
                 return Err(queues.refused(flow, environment, release));
             }
+            queues.is_let_in(flow, environment, release)?;
             queues.is_newest(environment, release)?;
             queues.queue(&environment.name, release, at, transitions);
             queues.note_promotion(environment, release, state);
@@ -62,11 +63,13 @@ impl Queues {
                 None if queues.could_be_in(flow, environment, release) => {}
                 _ => return Err(queues.refused(flow, environment, release)),
             }
+            queues.is_let_in(flow, environment, release)?;
             queues.may_take(environment, release, halts, at)?;
             queues.is_newest(environment, release)?;
             queues.make_room(name, release, at, transitions);
+            let before = queues.entry(name, release).map(|it| it.state);
             queues.take(name, release, at, transitions);
-            queues.note_promotion(environment, release, state);
+            queues.note_promotion(environment, release, before);
             Ok(())
         })
     }
@@ -108,6 +111,21 @@ impl Queues {
         waiting.into_iter().chain(soaking).max()
     }
 
+    /// Checks that a release is through all that comes before an environment: what failed there may have been let in
+    /// while environments were others.
+    fn is_let_in(
+        &self,
+        flow: &Flow,
+        environment: &Environment,
+        release: u64,
+    ) -> Result<(), NotPromoted> {
+        let is_let_in = self.only(release).is_some() || self.has_got_to(flow, environment, release);
+        match self.clauses.holds(Clause::StillThrough, is_let_in) {
+            true => Ok(()),
+            false => Err(self.not_there(flow, environment, release)),
+        }
+    }
+
     fn is_newest(&self, environment: &Environment, release: u64) -> Result<(), NotPromoted> {
         let newer = self.newer_than(&environment.name, release);
         let newer = newer.filter(|_| !self.clauses.is_dropped(Clause::PromoteNewest));
@@ -144,7 +162,10 @@ impl Queues {
     fn note_promotion(&mut self, environment: &Environment, release: u64, was: Option<EntryState>) {
         if let Some(entry) = self.entry_mut(&environment.name, release) {
             entry.is_promoted = true;
-            entry.attempt += u32::from(was == Some(EntryState::Failed));
+            entry.attempt += u32::from(matches!(
+                was,
+                Some(EntryState::Failed | EntryState::Cancelled)
+            ));
             entry.message = None;
         }
     }

@@ -42,6 +42,25 @@ impl Queues {
         Some(soaked_at)
     }
 
+    /// Writes down for how long a release was live before an environment that lets it in: it has soaked, also if
+    /// Pathline ends without a word, and counts less afterwards.
+    pub(super) fn note_soak(
+        &mut self,
+        flow: &Flow,
+        environment: &Environment,
+        release: u64,
+        at: Timestamp,
+    ) {
+        let position = self.deployed_before(flow, environment, release);
+        for before in position.into_iter().flat_map(|it| flow.at(it)) {
+            let entry = self.entry_mut(&before.name, release);
+            if let Some(deployed) = entry.filter(|it| it.live.since.is_some()) {
+                deployed.live.end(at);
+                deployed.live.begin(at);
+            }
+        }
+    }
+
     /// Returns the last position before an environment at which a release is deployed.
     pub(super) fn deployed_before(
         &self,

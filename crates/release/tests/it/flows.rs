@@ -1,7 +1,7 @@
 //! Flows that change: environments that are made later, and those that are removed.
 
 use jiff::SignedDuration;
-use pathline_release::queue::{EntryState, Report};
+use pathline_release::queue::{EntryState, Environment, Flow, Holds, Report};
 
 use crate::support::{deploy, listed, mk_flow, mk_queues, mk_release, report, second, tick};
 
@@ -15,8 +15,12 @@ fn environment_that_is_made_later_begins_with_the_newest_release_that_has_got_th
     }
     queues.enter(&before, &mk_release(4, "1.0.0"), second(61));
     let flow = mk_flow(&[("dev", 0), ("east", 1), ("west", 1), ("prod", 2)]);
-    assert_eq!(queues.advance(&flow, second(70)).len(), 2);
+    assert_eq!(queues.advance(&flow, second(70)).len(), 3);
     let entries = listed(&queues, &flow);
+    assert!(
+        entries.ends_with("prod.3=cancelled"),
+        "it waits again: {entries}"
+    );
     assert!(entries.contains("dev.4=queued east.3=queued west.3=queued prod.1=superseded"));
     assert_eq!(queues.advance(&flow, second(70)), [], "once");
 }
@@ -32,8 +36,11 @@ fn environment_that_is_made_first_begins_with_the_newest_release() {
     queues.advance(&flow, second(70));
     assert_eq!(
         listed(&queues, &flow),
-        "dev.2=queued ha.1=superseded ha.2=queued"
+        "dev.2=queued ha.1=superseded ha.2=cancelled",
+        "it would not be let in now"
     );
+    deploy(&mut queues, &flow, &["dev"], second(120));
+    assert!(listed(&queues, &flow).ends_with("ha.2=queued"));
 }
 
 #[test]
@@ -137,4 +144,79 @@ fn deployment_of_a_deleted_tracker_is_cancelled_with_its_environment() {
     queues.delete(second(61));
     queues.advance(&mk_flow(&[("prod", 1)]), second(70));
     assert_eq!(listed(&queues, &flow), "dev.1=cancelled");
+}
+
+#[test]
+fn release_that_waits_behind_an_environment_is_not_taken_there_while_it_was_away() {
+    let flow = mk_flow(&[("dev", 0), ("preprod", 1), ("prod", 2)]);
+    let without = mk_flow(&[("dev", 0), ("prod", 2)]);
+    let mut queues = mk_queues();
+    queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
+    deploy(&mut queues, &flow, &["dev"], second(60));
+    tick(&mut queues, &flow, &["preprod"], second(61));
+    report(
+        &mut queues,
+        &flow,
+        "preprod",
+        Report::Failed("no".to_owned()),
+        second(62),
+    );
+    queues.advance(&without, second(70));
+    assert!(
+        listed(&queues, &without).ends_with("prod.1=queued"),
+        "nothing is before it"
+    );
+    tick(&mut queues, &flow, &["prod"], second(80));
+    assert_eq!(
+        listed(&queues, &flow),
+        "dev.1=deployed preprod.1=failed prod.1=cancelled"
+    );
+    let refused = queues.promote_now((&flow, &Holds::default()), ("prod", Some(1)), second(90));
+    let refused = refused.expect_err("it has failed before").to_string();
+    assert_eq!(
+        refused,
+        "release 1 has not got to `prod`: it is failed in `preprod`"
+    );
+    queues
+        .promote(&flow, ("preprod", None), second(100))
+        .expect("once more");
+    deploy(&mut queues, &flow, &["preprod"], second(120));
+    deploy(&mut queues, &flow, &["prod"], second(180));
+    assert_eq!(
+        listed(&queues, &flow),
+        "dev.1=deployed preprod.1=deployed prod.1=deployed"
+    );
+}
+
+#[test]
+fn release_that_waits_for_a_position_that_has_moved_is_taken_where_it_has_got_to() {
+    let flow = mk_flow(&[("dev", 0), ("prod", 2)]);
+    let moved = mk_flow(&[("prod", 0), ("dev", 1)]);
+    let mut queues = mk_queues();
+    queues.enter(&moved, &mk_release(1, "1.0.0"), second(1));
+    tick(&mut queues, &flow, &["prod"], second(60));
+    assert_eq!(listed(&queues, &flow), "dev.1=queued prod.1=cancelled");
+}
+
+#[test]
+fn environment_that_asks_for_more_while_a_release_waits_there_gets_it() {
+    let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
+    let mut queues = mk_queues();
+    queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
+    deploy(&mut queues, &flow, &["dev"], second(60));
+    queues.live(&flow, ("dev", 1), true, second(60));
+    let with = |change: fn(&mut Environment)| {
+        let mut prod = Environment::new("prod", 1);
+        change(&mut prod);
+        Flow::new(vec![Environment::new("dev", 0), prod]).expect("names differ")
+    };
+    let soaking = with(|it| it.soak = SignedDuration::from_secs(100));
+    let mut soaked = queues.clone();
+    tick(&mut soaked, &soaking, &["prod"], second(120));
+    assert_eq!(listed(&soaked, &soaking), "dev.1=deployed prod.1=cancelled");
+    tick(&mut soaked, &soaking, &["prod"], second(160));
+    assert_eq!(listed(&soaked, &soaking), "dev.1=deployed prod.1=deploying");
+    let omitting = with(|it| it.omits = vec!["a.b".to_owned()]);
+    tick(&mut queues, &omitting, &["prod"], second(120));
+    assert_eq!(listed(&queues, &omitting), "dev.1=deployed prod.1=skipped");
 }

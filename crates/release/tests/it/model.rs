@@ -28,7 +28,7 @@ const HISTORIES: Histories = Histories {
     nightly: 100_000,
 };
 
-const CLAUSES: [Clause; 37] = [
+const CLAUSES: [Clause; 38] = [
     Clause::Basis,
     Clause::SourceRead,
     Clause::RegistryRead,
@@ -46,6 +46,7 @@ const CLAUSES: [Clause; 37] = [
     Clause::Deleted,
     Clause::PromoteNewest,
     Clause::Omit,
+    Clause::StillThrough,
     Clause::Hold,
     Clause::Halt,
     Clause::Freeze,

@@ -124,7 +124,7 @@ impl Queues {
                 release,
                 only: only.to_owned(),
             };
-        } else if let Some(entry) = self.entry(&name, release) {
+        } else if let Some(entry) = self.standing(&name, release) {
             let by = entry.superseded_by.filter(|it| self.is_rollback(*it));
             let newer = self.newest(&name, EntryState::Deployed);
             let newer = newer.filter(|it| *it > release && entry.state == EntryState::Deployed);
@@ -147,10 +147,21 @@ impl Queues {
                 release,
             };
         }
-        let mut all = flow.environments().iter().rev();
-        let reached = all.find_map(|it| Some((it.name.clone(), self.state(&it.name, release)?)));
+        self.not_there(flow, environment, release)
+    }
+
+    /// Says how far a release has got on its way to an environment.
+    pub(super) fn not_there(
+        &self,
+        flow: &Flow,
+        environment: &Environment,
+        release: u64,
+    ) -> NotPromoted {
+        let before = flow.environments().iter().rev();
+        let mut before = before.filter(|it| it.position < environment.position);
+        let reached = before.find_map(|it| Some((it.name.clone(), self.state(&it.name, release)?)));
         NotPromoted::NotThere {
-            environment: name,
+            environment: environment.name.clone(),
             release,
             reached,
         }

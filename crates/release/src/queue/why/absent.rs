@@ -83,7 +83,7 @@ impl Asked<'_> {
     /// Returns the release that is taken where this one soaks before it has soaked.
     fn replaced_while_soaking(&self) -> Option<u64> {
         let ended = &self.future.queues;
-        if ended.entry(self.name(), self.release).is_some() {
+        if ended.state(self.name(), self.release).is_some() {
             return None;
         }
         let position = ended.deployed_before(self.flow, self.environment, self.release)?;

@@ -30,7 +30,7 @@ impl Asked<'_> {
                 None => format!("`{name}` {takes}"),
             });
         }
-        let ended = self.future.queues.entry(name, self.release)?;
+        let ended = self.future.queues.standing(name, self.release)?;
         match ended.state {
             EntryState::Queued => Some(self.stopped()),
             EntryState::Held => Some(format!("{}, and it is held there", self.held_by())),

@@ -22,7 +22,7 @@ pub(super) struct Asked<'a> {
 
 impl Asked<'_> {
     pub(super) fn answer(self) -> Why {
-        let entry = self.queues.entry(self.name(), self.release);
+        let entry = self.queues.standing(self.name(), self.release);
         let state = entry.map(|it| it.state);
         let (sentence, never) = match (state, entry) {
             (Some(EntryState::Deployed), Some(entry)) => (self.deployed(entry), false),

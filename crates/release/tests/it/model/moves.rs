@@ -65,6 +65,13 @@ impl Scene<'_> {
         })
     }
 
+    /// Tells whether a release was live for long enough before an environment.
+    fn has_soaked(&self, environment: &Environment, release: u64) -> bool {
+        let is_deployed = |it: &str| self.state_of(it, release) == Some(EntryState::Deployed);
+        let flow = (&self.state.flow, environment);
+        self.truth.has_soaked(flow, release, is_deployed)
+    }
+
     /// Tells whether a release is still the one that was deployed last, somewhere at the last position before an
     /// environment where it was deployed.
     fn is_current(&self, environment: &Environment, release: u64) -> bool {
@@ -116,7 +123,12 @@ impl Moves {
         self.ended(scene, transition)?;
         if *to == EntryState::Cancelled {
             counts.cancelled += 1;
-            let is_gone = scene.state.flow.get(environment).is_none();
+            // What is counted of a soak may be less than what was live: nobody watches during a restart.
+            let is_gone = scene
+                .state
+                .flow
+                .get(environment)
+                .is_none_or(|it| !scene.is_through(it, *release) || it.soak.is_positive());
             return require(is_gone || self.is_deleted, || "it is there".into());
         }
         if scene.is_by_hand(environment) && matches!(to, EntryState::Queued | EntryState::Deploying)
@@ -209,9 +221,7 @@ impl Moves {
         require(scene.is_current(environment, *release), || {
             "what was replaced goes on".into()
         })?;
-        let is_deployed = |it: &str| scene.state_of(it, *release) == Some(EntryState::Deployed);
-        let flow = (&scene.state.flow, environment);
-        let has_soaked = scene.truth.has_soaked(flow, *release, is_deployed);
+        let has_soaked = scene.has_soaked(environment, *release);
         let is_first = scene.state.flow.environments()[0].position == environment.position;
         counts.soaked += u64::from(environment.soak.is_positive() && !is_first);
         require(has_soaked, || "it has not soaked".into())
@@ -238,11 +248,20 @@ impl Moves {
         let mut freezes = environment.freezes.iter();
         let is_frozen = freezes.any(|it| it.from <= scene.at && scene.at < it.until);
         require(!is_frozen, || "it is frozen".into())?;
+        require(scene.is_through(environment, *release), || {
+            "5: it is taken, and not through before".into()
+        })?;
+        let vetos = &found.configuration.vetos;
+        require(!vetos.omits(name, None), || {
+            "it is taken, and omitted".into()
+        })?;
         if self.promoted.contains(&(name.clone(), *release)) {
             return Ok(());
         }
+        require(scene.has_soaked(environment, *release), || {
+            "it is taken, and has not soaked".into()
+        })?;
         let is_automatic = environment.promotion == Promotion::Auto;
-        let vetos = &found.configuration.vetos;
         require(vetos.auto_deploy && is_automatic, || "by hand only".into())?;
         let deployed = queues.newest(name, EntryState::Deployed);
         let deployed = deployed.and_then(|it| scene.state.releases.get(&it));
