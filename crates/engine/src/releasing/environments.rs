@@ -1,5 +1,7 @@
 //! The Environments of the cluster: watched, put in order, and told whether they can be used.
 
+mod departed;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use kube::{Api, ResourceExt};
 use pathline_kinds::environment::{Environment, EnvironmentStatus};
 use pathline_release::environment::{EnvironmentObject, Environments};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
+use self::departed::Departed;
 use crate::FIELD_MANAGER;
 use crate::runtime::calls::{self, call};
 use crate::runtime::env::Env;
@@ -42,6 +45,9 @@ pub(crate) struct EnvironmentWatch(Arc<Watched>);
 #[derive(Default)]
 struct Watched {
     store: Store<StoredEnvironment>,
+    departed: Departed,
+    /// Told when one has departed.
+    left: Notify,
     /// Nothing until the first listing is whole.
     current: watch::Sender<Option<Arc<Environments>>>,
 }
@@ -72,7 +78,8 @@ impl EnvironmentWatch {
             Part::new("environments", async move {
                 let (Self(watched), env) = watching;
                 let first = env.stop.run_until_cancelled(watched.publish_first());
-                tokio::join!(watched.follow(events(&env)), first);
+                let ends = env.stop.run_until_cancelled(watched.end_departures());
+                tokio::join!(watched.follow(events(&env)), first, ends);
             }),
             Part::new("environment status", async move {
                 let (this, env) = reporting;
@@ -107,7 +114,15 @@ impl Watched {
         events: impl Stream<Item = watcher::Result<watcher::Event<DynamicObject>>>,
     ) {
         let read = |object: DynamicObject| StoredEnvironment::of(&object);
-        let touched = |_: &_, _: Option<&_>, _: Option<&_>| {
+        let touched = |_: &_, old: Option<&StoredEnvironment>, new: Option<&StoredEnvironment>| {
+            match (old, new) {
+                (_, Some(new)) => self.departed.come(&new.object.name),
+                (Some(old), None) => {
+                    self.departed.leave(old.object.clone());
+                    self.left.notify_one();
+                }
+                (None, None) => {}
+            }
             if self.store.is_filled() {
                 self.publish();
             }
@@ -121,10 +136,23 @@ impl Watched {
         self.publish();
     }
 
+    /// Publishes again whenever an Environment that was deleted loses its place.
+    async fn end_departures(&self) {
+        loop {
+            match self.departed.next_end() {
+                None => self.left.notified().await,
+                Some(end) => {
+                    tokio::time::sleep_until(end).await;
+                    self.publish();
+                }
+            }
+        }
+    }
+
     fn publish(&self) {
         let stored = self.store.all();
         let objects: Vec<_> = stored.iter().map(|it| it.object.clone()).collect();
-        let environments = Environments::of(&objects);
+        let environments = Environments::with_departed(&objects, &self.departed.all());
         self.current.send_replace(Some(Arc::new(environments)));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Values that are known to be no secrets stay beside one: the names of files, and where they are mounted. Anything else that
 //! stands where secrets do is taken for one, and so is what a misspelt key may have made of one: keys that mean nothing beside
-//! secrets, and whatever has the name of a secret. A variable that repeats a secret, or contains one, is one as well.
+//! secrets, and whatever has the name of a secret. A variable or a file that repeats a secret, or contains one, is one as well.
 
 mod suspect;
 
@@ -18,6 +18,9 @@ use super::known::is_setting;
 
 /// The path of settings at which files are.
 const FILES: [&str; 2] = ["environment", "file"];
+
+/// The path of settings at which files are that everybody may see.
+const CONFIG_FILES: [&str; 3] = ["environment", "file", "config"];
 
 /// The member of files that holds those of secrets.
 const SECRET: &str = "secret";
@@ -100,9 +103,14 @@ impl Secrets {
         texts
     }
 
-    /// Tells whether a variable repeats one of some secret texts, alone or among other things.
-    pub(crate) fn is_repeated(variable: &Value, texts: &[Zeroizing<String>]) -> bool {
-        let text = variable.as_str().unwrap_or_default();
+    /// Takes out of settings that hold somewhere what repeats one of some secret texts.
+    pub(crate) fn remove_repeated(settings: &mut Value, texts: &[Zeroizing<String>]) {
+        Self::default().take_repeated("", settings, texts);
+    }
+
+    /// Tells whether a value repeats one of some secret texts, alone or among other things.
+    fn is_repeated(value: &Value, texts: &[Zeroizing<String>]) -> bool {
+        let text = value.as_str().unwrap_or_default();
         texts.iter().any(|secret| text.contains(secret.trim()))
     }
 
@@ -160,6 +168,10 @@ impl Secrets {
         if let Some((pointer, files)) = map_at(pointer, settings, &FILES) {
             self.take_from_files(&pointer, files);
         }
+        self.take_config_files(pointer, settings, |datum| {
+            let name = datum.get("name").and_then(Value::as_str);
+            name.is_some_and(suspect::is_named_so)
+        });
         if let Some(overrides) = settings.get_mut("in") {
             let pointer = child(pointer, "in");
             for (key, settings) in members(overrides) {
@@ -174,8 +186,12 @@ impl Secrets {
         }
     }
 
-    /// Takes variables that repeat a secret of somewhere else.
+    /// Takes variables, and files of the configuration, that repeat a secret of somewhere else.
     fn take_repeated(&mut self, pointer: &str, settings: &mut Value, texts: &[Zeroizing<String>]) {
+        self.take_config_files(pointer, settings, |datum| {
+            let value = datum.get("value");
+            value.is_some_and(|it| Self::is_repeated(it, texts))
+        });
         if let Some((pointer, variables)) = map_at(pointer, settings, &VARIABLES) {
             for name in names(variables) {
                 if Self::is_repeated(&variables[&name], texts) {
@@ -187,6 +203,24 @@ impl Secrets {
             let pointer = child(pointer, "in");
             for (key, settings) in members(overrides) {
                 self.take_repeated(&child(&pointer, key), settings, texts);
+            }
+        }
+    }
+
+    /// Takes files of the configuration, each as a whole, of which a datum is a secret.
+    fn take_config_files(
+        &mut self,
+        pointer: &str,
+        settings: &mut Value,
+        is_secret: impl Fn(&Value) -> bool,
+    ) {
+        let Some((pointer, files)) = map_at(pointer, settings, &CONFIG_FILES) else {
+            return;
+        };
+        for name in names(files) {
+            let data = files[&name].get("data").and_then(Value::as_array);
+            if data.into_iter().flatten().any(&is_secret) {
+                self.take(&pointer, files, &name);
             }
         }
     }

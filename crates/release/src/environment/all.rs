@@ -46,8 +46,10 @@ pub enum Refused {
         /// The name of the other one.
         by: String,
     },
-    /// Somebody has deleted it. It has left the flow.
+    /// Somebody has deleted it, and something keeps it. It has left the flow.
     Terminating,
+    /// Somebody has deleted it just now, perhaps to make it anew.
+    Deleted,
 }
 
 impl Environments {
@@ -80,6 +82,23 @@ impl Environments {
             };
             flow.extend(closed(object, &refused));
             environments.refused.insert(name.clone(), refused);
+        }
+        environments.flow = Flow::new(flow).expect("each name was taken once");
+        environments
+    }
+
+    /// Puts Environments in order, and keeps the places of some that were deleted: whoever deletes one to make it anew
+    /// does not open the way past it.
+    pub fn with_departed(objects: &[EnvironmentObject], departed: &[EnvironmentObject]) -> Self {
+        let mut environments = Self::of(objects);
+        let mut flow = environments.flow.environments().to_vec();
+        for object in departed {
+            let is_there = objects.iter().any(|it| it.name == object.name);
+            if !is_there && !object.is_terminating {
+                flow.extend(closed(object, &Refused::Deleted));
+                let name = object.name.clone();
+                environments.refused.insert(name, Refused::Deleted);
+            }
         }
         environments.flow = Flow::new(flow).expect("each name was taken once");
         environments
@@ -153,6 +172,7 @@ impl Refused {
             Self::Invalid(_) => "Invalid",
             Self::NamespaceTaken { .. } => "NamespaceTaken",
             Self::Terminating => "Terminating",
+            Self::Deleted => "Deleted",
         }
     }
 }
@@ -166,6 +186,9 @@ impl fmt::Display for Refused {
                 "the namespace `{namespace}` belongs to the Environment `{by}`; give this one another `spec.namespace`"
             ),
             Self::Terminating => f.write_str("it is being deleted"),
+            Self::Deleted => {
+                f.write_str("it was deleted a moment ago, and keeps its place for some seconds")
+            }
         }
     }
 }

@@ -52,10 +52,7 @@ impl Effective {
             remove(&mut public, within_settings(pointer));
         }
         let texts = of.secrets.texts();
-        let variables = public.pointer_mut("/environment/variable");
-        if let Some(Value::Object(variables)) = variables {
-            variables.retain(|_, value| !Secrets::is_repeated(value, &texts));
-        }
+        Secrets::remove_repeated(&mut public, &texts);
         if let Value::Object(fields) = &mut public {
             fields.retain(|key, _| !VETOS.contains(&key.as_str()));
         }

@@ -571,3 +571,26 @@ fn environment_that_cannot_be_used_takes_nothing_and_lets_nothing_past() {
     );
     assert_eq!((ha.earliest, prod.earliest), (None, None));
 }
+
+#[test]
+fn environment_that_was_deleted_just_now_keeps_its_place_and_takes_nothing() {
+    let [dev, preprod, prod] =
+        ["dev", "preprod", "prod"].map(|it| mk_object(it, 1, json!({"type": it})));
+    let without = [dev.clone(), prod.clone()];
+    let all = Environments::with_departed(&without, &[preprod.clone()]);
+    let names: Vec<_> = all
+        .flow()
+        .environments()
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["dev", "preprod", "prod"]);
+    assert!(all.get("preprod").is_none());
+    let closed = all.flow().get("preprod").expect("it has a place");
+    assert!(closed.freezes[0].contains(jiff::Timestamp::UNIX_EPOCH));
+    assert!(closed.freezes[0].reason.contains("deleted a moment ago"));
+    // One that is back is what it is now.
+    let back = Environments::with_departed(&[dev, preprod.clone(), prod], &[preprod]);
+    assert!(back.get("preprod").is_some());
+    assert!(back.refusal("preprod").is_none());
+}

@@ -228,3 +228,33 @@ fn variable_that_repeats_a_secret_or_contains_one_is_a_secret() {
         "what is short is nobody's"
     );
 }
+
+#[test]
+fn file_with_a_datum_named_like_a_secret_or_repeating_one_is_a_secret() {
+    let file = |datum: &str| {
+        format!(
+            "shop: {{web: {{version: a, environment: {{file: {{config: {{plain: {{data: [{{name: a.ini, value: shown}}]}}, \
+             app: {{mountPath: /app, data: [{{name: b.ini, value: beside}}, {datum}]}}}}, secret: {{key: {{data: [{{name: \
+             a, value: {SENTINEL}}}]}}}}}}}}}}}}"
+        )
+    };
+    for datum in [
+        "{name: password, value: hunter2}".to_owned(),
+        format!("{{name: c.ini, value: 'login {SENTINEL} here'}}"),
+    ] {
+        let (shown, secrets) = split(&file(&datum));
+        let text = shown.to_string();
+        assert!(
+            !text.contains("hunter2") && !text.contains(SENTINEL),
+            "{text}"
+        );
+        assert!(text.contains("shown"), "{text}");
+        let whole = secrets.merged_into(&shown).to_string();
+        assert!(
+            whole.contains("beside") && whole.contains("/app"),
+            "{whole}"
+        );
+    }
+    let (shown, _) = split(&file("{name: c.ini, value: nothing}"));
+    assert!(shown.to_string().contains("beside"));
+}
