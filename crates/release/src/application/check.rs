@@ -49,7 +49,7 @@ pub(super) fn settings(settings: &Cursor<'_>, dialect: Dialect) -> Checked {
     };
     match dialect {
         Dialect::First => {
-            each(settings.optional("environment")?, flat_variable)?;
+            variables(settings.optional("environment")?, flat_variable)?;
             login(settings.optional("authRepository")?)?;
             each(settings.optional("config")?, |it| file(it, false))?;
             each(settings.optional("secrets")?, |it| file(it, true))?;
@@ -57,7 +57,7 @@ pub(super) fn settings(settings: &Cursor<'_>, dialect: Dialect) -> Checked {
         Dialect::Second => {
             let environment = environment.as_ref();
             let within = |key| environment.map(|it| it.optional(key)).transpose();
-            each(within("variable")?.flatten(), variable)?;
+            variables(within("variable")?.flatten(), variable)?;
             if let Some(files) = within("file")?.flatten() {
                 each(files.optional("config")?, |it| file(it, false))?;
                 each(files.optional("secret")?, |it| file(it, true))?;
@@ -195,6 +195,29 @@ fn each(map: Option<Cursor<'_>>, check: impl Fn(&Cursor<'_>) -> Checked) -> Chec
     let members = map.map(|it| it.members()).transpose()?;
     let mut members = members.into_iter().flatten();
     members.try_for_each(|(_, value)| check(&value))
+}
+
+/// Checks variables. What no container can have is refused here, before it fails in prod.
+fn variables(map: Option<Cursor<'_>>, check: impl Fn(&Cursor<'_>) -> Checked) -> Checked {
+    let members = map.map(|it| it.members()).transpose()?;
+    for (name, value) in members.into_iter().flatten() {
+        check(&value)?;
+        if !is_variable_name(name) {
+            return Err(value.invalid(
+                "the name of a variable is one or more printable ASCII characters, and no `=`",
+            ));
+        }
+        if matches!(value.data(), Data::Scalar(_, text) if text.contains('\0')) {
+            return Err(value.invalid("a variable cannot hold a NUL byte"));
+        }
+    }
+    Ok(())
+}
+
+/// As Kubernetes has it.
+fn is_variable_name(name: &str) -> bool {
+    let is_letter = |it: char| matches!(it, ' '..='~') && it != '=';
+    !name.is_empty() && name.chars().all(is_letter)
 }
 
 fn variable(value: &Cursor<'_>) -> Checked {

@@ -8,6 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{EntryState, Environment, Flow, Holds, Queues, Report, Transition};
 
+/// The time that a tick may take.
+const MOMENT: SignedDuration = SignedDuration::from_secs(1);
+
 /// The future of one release.
 #[derive(Clone, Debug)]
 pub(super) struct Future {
@@ -35,6 +38,7 @@ impl Queues {
         let mut transitions = future.queues.advance(flow, now);
         transitions.extend(future.queues.become_ready(flow, now));
         future.note(release, transitions, now);
+        future.catch_up((flow, halts), release, now);
         let mut at = now;
         // Each step enters a release somewhere, or takes one: there cannot be more.
         for _ in 0..2 * self.releases.len() * flow.environments().len() {
@@ -90,6 +94,18 @@ impl Queues {
 }
 
 impl Future {
+    /// Plays the tick of a moment ago: whoever asks then may be faster than whoever takes what is queued.
+    fn catch_up(&mut self, (flow, halts): (&Flow, &Holds), release: u64, now: Timestamp) {
+        let Ok(moment) = now.checked_sub(MOMENT) else {
+            return;
+        };
+        let ticks = flow.environments().iter();
+        let ticks = ticks.filter_map(|it| it.timeline.next_after(moment));
+        if let Some(tick) = ticks.filter(|it| *it < now).min() {
+            self.step((flow, halts), release, tick);
+        }
+    }
+
     fn step(&mut self, (flow, halts): (&Flow, &Holds), release: u64, at: Timestamp) {
         let environments = flow.environments().iter();
         let ticking = environments.filter(|it| it.timeline.next_after(just_before(at)) == Some(at));

@@ -146,6 +146,14 @@ fn what_is_wrong_is_told_with_line_and_column_and_without_the_value() {
             "line 2, column 18: quote the version: a number such as 1.10 is read as 1.1",
         ),
         (
+            "shop:\n  web: {version: a, environment: {variable: {'A=': x}}}",
+            "line 2, column 52: the name of a variable is one or more printable ASCII characters, and no `=`",
+        ),
+        (
+            "shop:\n  web: {version: a, environment: {variable: {A: \"x\\0\"}}}",
+            "line 2, column 49: a variable cannot hold a NUL byte",
+        ),
+        (
             "shop:\n  web: {version: true}",
             "line 2, column 18: a text is expected",
         ),

@@ -389,3 +389,36 @@ fn environment_that_was_removed_and_made_again_takes_it_again() {
         "prod 120 release 1 is queued; `prod` takes it at 1970-01-01T00:02:00+00:00"
     );
 }
+
+#[test]
+fn release_that_is_due_is_taken_at_the_tick_of_a_moment_ago_and_not_at_the_next_one() {
+    let flow = mk_flow(&[("dev", 0)]);
+    let mut queues = mk_queues();
+    queues.enter(&flow, &mk_release(1, "1.0.0"), second(1));
+    let earliest = |queues: &Queues, milliseconds| {
+        let now = jiff::Timestamp::from_millisecond(milliseconds).expect("a time");
+        queues.why((&flow, &Holds::default()), 1, now)[0].earliest
+    };
+    assert_eq!(earliest(&queues, 59_900), Some(second(60)));
+    assert_eq!(
+        earliest(&queues, 60_100),
+        Some(second(60)),
+        "nobody has taken it yet"
+    );
+    assert_eq!(
+        earliest(&queues, 61_100),
+        Some(second(120)),
+        "the tick was missed"
+    );
+    let mut later = mk_queues();
+    later.enter(
+        &flow,
+        &mk_release(1, "1.0.0"),
+        second(60) + SignedDuration::from_millis(50),
+    );
+    assert_eq!(
+        earliest(&later, 60_100),
+        Some(second(120)),
+        "it came after the tick"
+    );
+}
