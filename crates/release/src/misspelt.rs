@@ -21,8 +21,10 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     if word.chars().count() > MAX_REPEATED {
         return None;
     }
+    // Of a word of which no letter is left, nothing is known.
+    let max = MAX_MISSPELT.min(word.chars().count().saturating_sub(1));
     let distances = known.into_iter().map(|it| (distance(word, it), it));
-    let nearest = distances.min().filter(|(it, _)| *it <= MAX_MISSPELT);
+    let nearest = distances.min().filter(|(it, _)| *it <= max);
     nearest.map(|(_, known)| known)
 }
 
@@ -52,6 +54,8 @@ mod tests {
         let known = ["soak", "freezes"];
         assert!(unknown("Freeze", &known).ends_with("did you mean `freezes`?"));
         assert!(unknown("colour", &known).ends_with("there is soak, freezes"));
+        assert_eq!(nearest("", ["GB", "ha"]), None);
+        assert_eq!(nearest("xy", ["GB", "ha"]), None);
         let long = "x".repeat(1000);
         assert!(unknown(&long, &known).len() < 200);
     }

@@ -50,7 +50,7 @@ impl PollBoard {
             next: schedule.next,
             failures: schedule.failures,
             interval,
-            last_failure: tracker.last_failure.clone(),
+            last_failure: tracker.last_failure.as_deref().map(printable),
         };
         self.polls.lock().insert(uid.to_owned(), polls);
     }
@@ -62,5 +62,20 @@ impl PollBoard {
 
     pub(super) fn forget(&self, uid: &str) {
         self.polls.lock().remove(uid);
+    }
+}
+
+/// Returns a message without what moves the cursor of a terminal: a server may have written it.
+fn printable(message: &str) -> String {
+    message.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_of_a_server_has_no_control_characters() {
+        assert_eq!(printable("no \u{1b}[31m\0 access\n"), "no  [31m  access ");
     }
 }
