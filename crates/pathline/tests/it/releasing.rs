@@ -4,5 +4,6 @@ mod aftermath;
 mod by_hand;
 mod crash;
 mod rows;
+mod secrecy;
 mod story;
 mod walk;

@@ -78,11 +78,21 @@ impl Story {
         group: &'static str,
         settings: &[(&str, Value)],
     ) -> Option<Self> {
+        Self::prepare_with(suite, group, settings, &[])
+    }
+
+    /// Does the same, with more arguments of `pathline up`.
+    pub(super) fn prepare_with(
+        suite: &str,
+        group: &'static str,
+        settings: &[(&str, Value)],
+        arguments: &[&str],
+    ) -> Option<Self> {
         let (registry, crane) = registry(suite)?;
         let repository = Repository::with("");
         let config = Config::of(&[&repository], &[registry.host()]);
         let story = Self {
-            world: World::start_moving(&config),
+            world: World::start_moving(&config, arguments),
             repository,
             registry,
             crane,
@@ -197,8 +207,8 @@ impl Story {
 
     /// Commits another configuration: a command, and a greeting that differs in prod.
     pub(super) fn configure(&self, command: &str, greeting: &str) -> String {
-        let file = json!({self.group: {
-            "group": {"repository": {"image": {"domain": self.registry.host()}}},
+        self.commit(&json!({
+            "group": {"repository": {"image": {"domain": self.host()}}},
             "web": {
                 "version": "latest",
                 "environment": {
@@ -210,9 +220,19 @@ impl Story {
                     "file": {"config": {"app": {"mountPath": "/app", "data": [{"name": "a.ini", "value": format!("{greeting}-prod")}]}}},
                 }}},
             },
-        }});
+        }))
+    }
+
+    /// Commits a group with all that it has.
+    pub(super) fn commit(&self, group: &Value) -> String {
         // JSON is YAML.
-        self.repository.commit(&file.to_string())
+        self.repository
+            .commit(&json!({ self.group: group }).to_string())
+    }
+
+    /// Returns the host of the registry.
+    pub(super) fn host(&self) -> &str {
+        self.registry.host()
     }
 
     /// Pushes an image, and returns its digest.
