@@ -3,6 +3,7 @@
 mod aftermath;
 mod by_hand;
 mod crash;
+mod hostile;
 mod rows;
 mod secrecy;
 mod story;
