@@ -97,6 +97,8 @@ pub(super) struct Application {
     pub(super) ran: Option<Timestamp>,
     /// The instant of the last change.
     pub(super) changed: Timestamp,
+    /// True if, before some step, the release ran and its controllers said so: what was decided then may be told later.
+    pub(super) was_settled: bool,
     /// True if it is known that the release is deployed.
     pub(super) is_deployed: bool,
     /// The steps since the release began.
@@ -115,6 +117,7 @@ impl Application {
             started: 0,
             ran: None,
             changed: Timestamp::UNIX_EPOCH,
+            was_settled: false,
             is_deployed: false,
             played: Vec::new(),
         }
@@ -129,6 +132,7 @@ impl Application {
         self.number = number;
         self.is_built = false;
         self.ran = None;
+        self.was_settled = false;
         self.is_deployed = false;
         self.played.clear();
         let is_stamped = |it: &Value| it["spec"]["number"] == format!("n{number}");
@@ -137,6 +141,8 @@ impl Application {
 
     /// Plays a step.
     pub(super) async fn step(&mut self, client: &Client, step: Step) {
+        self.was_settled |=
+            self.ran.is_some() && self.is_built_now(client).await && self.is_out_now(client).await;
         self.played.push((Timestamp::now(), format!("{step:?}")));
         match step {
             Step::LateBuild
@@ -152,24 +158,33 @@ impl Application {
 
     /// Does what is left to do until the release runs.
     pub(super) async fn end(&mut self, client: &Client) {
-        let is_done =
-            |it: &Value| it["status"]["observedGeneration"] == it["metadata"]["generation"];
-        let build = self.get(client, STEP).await;
-        let is_ready = |it: &Value| is_done(it) && *it == with_status(it, &built(it));
-        if !build.as_ref().is_some_and(is_ready) {
+        if !self.is_built_now(client).await {
             self.step(client, Step::Build).await;
         }
-        let set = self.get(client, SET).await;
-        let is_out = |it: &Value| {
-            let runs = self
-                .pods
-                .iter()
-                .all(|pod| pod.is_ready && pod.revision == revision(it));
-            self.pods.len() == 1 && runs && *it == with_status(it, &rolled_out(it, &revision(it)))
-        };
-        if !set.as_ref().is_some_and(is_out) {
+        if !self.is_out_now(client).await {
             self.step(client, Step::RollOut).await;
         }
+    }
+
+    /// Tells whether the build is of the release, done, and says so.
+    async fn is_built_now(&self, client: &Client) -> bool {
+        let build = self.get(client, STEP).await;
+        build.is_some_and(|it| {
+            let is_of_it = it["spec"]["number"] == format!("n{}", self.number);
+            is_of_it && it["status"] == built(&it)
+        })
+    }
+
+    /// Tells whether the set runs one pod of what it should, which is ready, and says so.
+    async fn is_out_now(&self, client: &Client) -> bool {
+        let set = self.get(client, SET).await;
+        set.is_some_and(|it| {
+            let newest = revision(&it);
+            let is_ready = |pod: &Pod| pod.is_ready && pod.revision == newest;
+            self.pods.len() == 1
+                && self.pods.iter().all(is_ready)
+                && it["status"] == rolled_out(&it, &newest)
+        })
     }
 
     async fn play_build(&mut self, client: &Client, step: Step) {
@@ -401,12 +416,6 @@ fn rolled_out(set: &Value, revision: &str) -> Value {
         "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
         "currentRevision": revision, "updateRevision": revision,
     })
-}
-
-fn with_status(object: &Value, status: &Value) -> Value {
-    let mut object = object.clone();
-    object["status"] = status.clone();
-    object
 }
 
 /// Returns the name of the revision that a set should run.
