@@ -6,12 +6,13 @@
 //!
 //! Read on in this order: `wait_for` (what can be asked), `asked` (what that means on a path), `judging`
 //! (the rules), `verdict` (the answers, and what they tell people), `observed` and [`confirmation`] (what has to be
-//! read before an answer is given).
+//! read before an answer is given), [`deployment`] (the wait of a release).
 
 mod applied;
 mod asked;
 pub mod confirmation;
 mod contradiction;
+pub mod deployment;
 mod judging;
 mod observed;
 mod settled;

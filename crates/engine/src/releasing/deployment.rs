@@ -12,13 +12,14 @@ use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::service_account::Account;
 use pathline_kinds::carto::OwnerStatus;
 use pathline_ledger::releases::{StoredConfiguration, StoredRelease};
+use pathline_lineage::wait::deployment::Outcome;
 use pathline_release::environment::{self, DeployEnvironment};
 use pathline_release::objects::{self, Deployed, Objects, tracker_label};
 use pathline_release::queue::{EntryState, Report, Restore};
 use pathline_release::{TrackerName, owner_name};
 use serde_json::Value;
 
-use super::judge::{Judge, Judged};
+use super::judge::Judge;
 use super::reporter::Reporter;
 use super::tools::Tools;
 use super::write::{CONFLICT_PAUSE, NotWritten, Write};
@@ -79,16 +80,16 @@ impl Deployment {
         reporter.note(None).await;
         loop {
             match judge.judge(tools).await {
-                Ok(Judged::Live(note)) => return reporter.end(Report::Ready, note).await,
-                Ok(Judged::Never(message)) => {
+                Ok(Outcome::Live) => return reporter.end(Report::Ready, judge.note()).await,
+                Ok(Outcome::Never(message)) => {
                     return reporter.end(Report::Failed(message), None).await;
                 }
-                Ok(Judged::Unconfirmed) => {}
-                Ok(Judged::NotYet {
+                Ok(Outcome::Unconfirmed) => {}
+                Ok(Outcome::NotYet {
                     has_path: true,
                     missing,
                 }) => reporter.note(missing).await,
-                Ok(Judged::NotYet {
+                Ok(Outcome::NotYet {
                     has_path: false, ..
                 }) => {
                     if let Ok(missing) = self.no_path(tools, &judge, &written).await {

@@ -7,9 +7,8 @@ use std::time::Duration;
 use kube::api::{Api, DynamicObject};
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_lineage::OwnerLineage;
-use pathline_lineage::wait::{
-    Applied, AwaitedMetadata, Options, Progress, Setting, Verdict, WaitFor, Waiter,
-};
+use pathline_lineage::wait::Setting;
+use pathline_lineage::wait::deployment::{Deployment, Outcome};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -24,8 +23,6 @@ const CONTENT_PARAMS: [(&str, &str); 2] = [
     ("param:configMaps", "param:volumes"),
     ("param:image", "param:image"),
 ];
-/// The longest text about what is missing, in characters.
-const MAX_MISSING: usize = 500;
 /// The pause after which an owner without a path is looked at again.
 const PATH_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -35,29 +32,10 @@ pub(super) struct Judge {
     namespace: String,
     name: String,
     lineages: watch::Receiver<Option<Arc<OwnerLineage>>>,
-    waiter: Waiter,
-    metadata: AwaitedMetadata,
+    deployment: Deployment,
     was_known: bool,
     /// The pause before the next look, if nothing happens.
     pause: Option<Duration>,
-}
-
-/// The answer to whether an owner runs with what was applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Judged {
-    /// It does, and this is to be known about it.
-    Live(Option<String>),
-    /// It does not yet.
-    NotYet {
-        /// Whether a blueprint has chosen a path for it.
-        has_path: bool,
-        /// The things that are missing, in words.
-        missing: Option<String>,
-    },
-    /// Something has changed that is about to be reconciled; until then nothing is said.
-    Unconfirmed,
-    /// It never will, or nobody can know, for this reason.
-    Never(String),
 }
 
 impl Judge {
@@ -68,68 +46,46 @@ impl Judge {
         (written, applied): (&DynamicObject, &Value),
     ) -> Result<Self, pathline_ledger::Error> {
         let version = OwnerVersion::of(written);
-        let options = Options {
-            live: true,
-            accept_assumed: false,
-            since_generation: Some(version.generation),
-        };
-        let waiter = Waiter::new(vec![WaitFor::Current], options);
-        let waiter = waiter.with_applied(Applied::new(settings(kind, applied), Vec::new()));
+        let set = settings(kind, applied);
         Ok(Self {
             kind,
             namespace: written.metadata.namespace.clone().unwrap_or_default(),
             name: written.metadata.name.clone().unwrap_or_default(),
             lineages: tools.ledger.lineage().follow(&version.uid).await?,
-            waiter,
-            metadata: AwaitedMetadata::new(version.generation, version.metadata_digest),
+            deployment: Deployment::new(version.generation, version.metadata_digest, set),
             was_known: false,
             pause: None,
         })
     }
 
     /// Returns what can be said now.
-    pub(super) async fn judge(&mut self, tools: &Tools) -> Result<Judged, ConfirmError> {
+    pub(super) async fn judge(&mut self, tools: &Tools) -> Result<Outcome, ConfirmError> {
         self.pause = None;
         let lineage = self.lineages.borrow_and_update().clone();
         let Some(lineage) = lineage else {
             self.pause = Some(PATH_INTERVAL);
             return Ok(match self.was_known {
-                true => Judged::Never(self.gone()),
-                false => not_yet(false),
+                true => Outcome::Never(self.gone()),
+                false => Outcome::not_yet(false),
             });
         };
         self.was_known = true;
-        if self.is_early(tools, &lineage).await? {
-            return Ok(not_yet(true));
-        }
-        let verdict = self.waiter.judge(&lineage);
-        let confirmation = self.waiter.confirmation(&lineage, &verdict);
+        let now = self.metadata_now(tools, &lineage).await?;
+        let Some(verdict) = self.deployment.judge(&lineage, now.as_deref()) else {
+            return Ok(Outcome::not_yet(true));
+        };
+        let confirmation = self.deployment.confirmation(&lineage, &verdict);
         let owner = (self.namespace.as_str(), self.name.as_str());
         let confirmer = Confirmer::new(&tools.client, &tools.ledger);
         let differences = confirmer.differences(self.kind, owner, &confirmation);
-        if !Box::pin(differences).await?.is_empty() {
-            self.pause = Some(CONFIRM_INTERVAL);
-            return Ok(Judged::Unconfirmed);
-        }
-        let has_path = !lineage.state.chain().resources().is_empty();
-        if !has_path {
-            self.pause = Some(PATH_INTERVAL);
-        }
-        Ok(match verdict {
-            Verdict::Holds(_) => Judged::Live(unread(&lineage)),
-            Verdict::Waiting(progress) => Judged::NotYet {
-                has_path,
-                missing: missing(&progress),
-            },
-            Verdict::Impossible(impossible) => Judged::Never(impossible.to_string()),
-            Verdict::Unproven(missing) => {
-                let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
-                Judged::Never(format!(
-                    "nothing proves that it runs: mend the template of {}",
-                    missing.join("; ")
-                ))
-            }
-        })
+        let is_confirmed = Box::pin(differences).await?.is_empty();
+        let outcome = Outcome::of(&lineage, &verdict, is_confirmed);
+        self.pause = match &outcome {
+            Outcome::Unconfirmed => Some(CONFIRM_INTERVAL),
+            _ if lineage.state.chain().resources().is_empty() => Some(PATH_INTERVAL),
+            _ => None,
+        };
+        Ok(outcome)
     }
 
     /// Waits until there may be something new to say.
@@ -156,20 +112,25 @@ impl Judge {
         Ok(call(api.get_opt(&self.name)).await?)
     }
 
-    /// Tells whether the lineage does not know the labels and annotations yet that were written.
-    async fn is_early(
-        &mut self,
+    /// Returns the digest of the labels and annotations that the owner has now, where it has to be known.
+    async fn metadata_now(
+        &self,
         tools: &Tools,
         lineage: &OwnerLineage,
-    ) -> Result<bool, ConfirmError> {
-        let now = match self.metadata.may_be_unobserved(lineage) {
-            true => self.owner(tools).await?,
-            false => None,
-        };
+    ) -> Result<Option<String>, ConfirmError> {
+        if !self.deployment.needs_metadata(lineage) {
+            return Ok(None);
+        }
+        let now = self.owner(tools).await?;
         let now = now.as_ref().map(OwnerVersion::of);
         let now = now.filter(|it| it.uid == lineage.uid);
-        let now = now.map(|it| it.metadata_digest);
-        Ok(self.metadata.is_unobserved(lineage, now.as_deref()))
+        Ok(now.map(|it| it.metadata_digest))
+    }
+
+    /// Says what is to be known about an owner that is live: the inputs of a release that nothing on the path reads.
+    pub(super) fn note(&self) -> Option<String> {
+        let lineage = self.lineages.borrow().clone();
+        lineage.and_then(|it| unread(&it))
     }
 
     /// Tells whether the owner was there, and is no longer.
@@ -198,29 +159,6 @@ fn unread(lineage: &OwnerLineage) -> Option<String> {
     };
     let unread: Vec<_> = unused.iter().filter(|it| is_content(it)).cloned().collect();
     (!unread.is_empty()).then(|| format!("nothing on the path reads {}", unread.join(", ")))
-}
-
-fn not_yet(has_path: bool) -> Judged {
-    Judged::NotYet {
-        has_path,
-        missing: None,
-    }
-}
-
-/// Returns what is missing, each thing once, if that is not too much.
-fn missing(progress: &[Progress]) -> Option<String> {
-    let missing: BTreeSet<&str> = progress
-        .iter()
-        .flat_map(|it| it.missing.iter().map(String::as_str))
-        .collect();
-    let missing: Vec<_> = missing.into_iter().collect();
-    let text = missing.join("; ");
-    let cut = text.char_indices().nth(MAX_MISSING);
-    match cut {
-        _ if text.is_empty() => None,
-        None => Some(text),
-        Some((end, _)) => Some(format!("{}…", &text[..end])),
-    }
 }
 
 /// Returns what an apply sets, by the names of inputs.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use kube::ResourceExt;
 use kube::api::DynamicObject;
+use pathline_lineage::wait::deployment::Outcome;
 use pathline_release::objects::RELEASE_ID;
 use serde_json::Value;
 
 use super::deployment::Deployment;
-use super::judge::{Judge, Judged};
+use super::judge::Judge;
 use super::reporter::Reporter;
 use super::tools::Tools;
 use super::write::owner_now;
@@ -32,9 +33,11 @@ impl Deployment {
             };
             loop {
                 match judge.judge(tools).await {
-                    Ok(Judged::Live(_)) => reporter.tell_live(true).await,
-                    Ok(Judged::NotYet { .. } | Judged::Never(_)) => reporter.tell_live(false).await,
-                    Ok(Judged::Unconfirmed) => {}
+                    Ok(Outcome::Live) => reporter.tell_live(true).await,
+                    Ok(Outcome::NotYet { .. } | Outcome::Never(_)) => {
+                        reporter.tell_live(false).await
+                    }
+                    Ok(Outcome::Unconfirmed) => {}
                     Err(_) => tokio::time::sleep(LOOK_PAUSE).await,
                 }
                 if judge.is_gone() {

@@ -15,6 +15,7 @@ mod history;
 mod made_again;
 mod object;
 mod part;
+mod releases;
 mod running;
 mod task;
 mod under_way;
@@ -92,6 +93,7 @@ fn nothing_proven_is_wrong_and_honest_controllers_are_believed() {
     assert!(proven.settled > histories, "{proven:?}");
     assert!(proven.arrived > histories / 4, "{proven:?}");
     assert!(proven.awaited > histories / 4, "{proven:?}");
+    assert!(proven.deployed > histories / 4, "{proven:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 )]
 
 mod deliveries;
-mod played;
+pub(crate) mod played;
 mod processes;
 
 use serde_json::{Value, json};

@@ -40,6 +40,7 @@ mod restarts;
 mod restored;
 mod rubbish;
 mod schemathesis;
+mod secrets;
 mod shared_ledger;
 mod site;
 mod smoke_test;

@@ -10,6 +10,7 @@ use super::controller::Controller;
 use super::made_again;
 use super::object::Object;
 use super::part::Part;
+use super::releases;
 use super::waits;
 use super::world::World;
 
@@ -20,6 +21,7 @@ pub(super) struct Counts {
     pub(super) settled: u64,
     pub(super) arrived: u64,
     pub(super) awaited: u64,
+    pub(super) deployed: u64,
 }
 
 impl AddAssign for Counts {
@@ -28,6 +30,7 @@ impl AddAssign for Counts {
         self.settled += other.settled;
         self.arrived += other.arrived;
         self.awaited += other.awaited;
+        self.deployed += other.deployed;
     }
 }
 
@@ -293,6 +296,7 @@ pub(super) fn settled(world: &mut World, counts: &mut Counts) -> Result<(), Faul
     if doubtful.is_empty() {
         arrived(world)?;
         waits::ended(world)?;
+        releases::ended(world)?;
     }
     Ok(())
 }

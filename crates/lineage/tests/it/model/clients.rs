@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::check::{self, Fault};
 use super::controller::Controller;
-use super::world::{PARAMS, VALUES, World};
+use super::world::{self, PARAMS, VALUES, World};
 use super::{confirm, waits};
 
 /// The number of waits at once.
@@ -64,12 +64,29 @@ impl Client {
     fn new(world: &World, name: &'static str, value: &str) -> Self {
         Self {
             name,
-            value: Artifact::param(name, &json!(value)),
+            value: world::param(name, &json!(value)),
             since: world.generation,
             labels: world.labels,
             named: None,
             live: false,
             careful: false,
+            carried: Vec::new(),
+        }
+    }
+
+    /// Somebody for whom a value of a generation and so many labels has to run.
+    pub(super) fn of_release(
+        (name, value): (&'static str, &Artifact),
+        (since, labels): (i64, u64),
+    ) -> Self {
+        Self {
+            name,
+            value: value.clone(),
+            since,
+            labels,
+            named: None,
+            live: true,
+            careful: true,
             carried: Vec::new(),
         }
     }
@@ -151,7 +168,8 @@ impl Client {
         changed.or_else(ended)
     }
 
-    fn check(&self, world: &World, verdict: &Verdict) -> Result<u64, Fault> {
+    /// Checks an answer; returns how many were told that what they waited for has arrived.
+    pub(super) fn check(&self, world: &World, verdict: &Verdict) -> Result<u64, Fault> {
         let awaited = [waits::wait_for(self.name, &self.value)];
         let is_now = world.owner.get(self.name) == Some(&self.value);
         let has_looked = world.looked_blueprint == world.blueprint.generation;

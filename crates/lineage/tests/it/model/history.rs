@@ -8,7 +8,7 @@ use super::check::{self, Counts, Fault};
 use super::controller::Controller;
 use super::object::{self, Held, Object, Status};
 use super::world::{PARAMS, World};
-use super::{clients, waits};
+use super::{clients, releases, waits};
 
 const STEPS: usize = 60;
 
@@ -60,6 +60,7 @@ fn check(world: &mut World, step: usize, checks: Checks, counts: &mut Counts) ->
     if checks != Checks::Proofs {
         counts.awaited += waits::told(world, step)?;
         counts.awaited += clients::look(world)?;
+        counts.deployed += releases::look(world)?;
     }
     Ok(())
 }

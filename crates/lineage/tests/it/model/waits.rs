@@ -11,7 +11,7 @@ use super::check::{self, Fault};
 use super::controller::Controller;
 use super::object::Object;
 use super::part::Part;
-use super::world::{PARAMS, VALUES, World};
+use super::world::{self, PARAMS, VALUES, World};
 use super::{confirm, made_again, task, under_way};
 
 /// The questions and answers of those who wait, or have waited.
@@ -249,7 +249,7 @@ pub(super) fn on_lineage<T>(world: &mut World, ask: impl FnOnce(&World, &OwnerLi
 fn never_had(world: &mut World, step: usize) -> Result<(), Fault> {
     let name = PARAMS[step % PARAMS.len()];
     let had = world.waiting.had.get(name).cloned().unwrap_or_default();
-    let values = VALUES.map(|value| Artifact::param(name, &json!(value)));
+    let values = VALUES.map(|value| world::param(name, &json!(value)));
     let Some(value) = values.into_iter().find(|it| !had.contains(&it.id())) else {
         return Ok(());
     };

@@ -8,11 +8,12 @@ use pathline_lineage::{
     Artifact, ArtifactId, Chain, Derivation, Inputs, Origin, Retiring, Snapshot, State,
 };
 use pathline_testkit::Dice;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::clients::Client;
 use super::object::{Object, Truth};
 use super::part::{self, Apply, Part};
+use super::releases::Release;
 use super::running::Running;
 use super::task;
 use super::waits::Waiting;
@@ -73,6 +74,9 @@ pub(super) struct World {
     pub(super) clients: Vec<Client>,
     /// Those of them for whom everything is read before they are answered.
     pub(super) careful_clients: Vec<Client>,
+    /// The release that is being deployed. Releases come by dice of their own, too.
+    pub(super) release: Option<Release>,
+    pub(super) release_dice: Dice,
     /// Objects that nothing stamps any more, and that are still there.
     pub(super) retiring: Vec<Retiring>,
     /// The derivation that was last recorded of each resource, by the time since when it is known.
@@ -126,6 +130,8 @@ impl World {
             waiting: Waiting::default(),
             clients: Vec::new(),
             careful_clients: Vec::new(),
+            release: None,
+            release_dice: Dice::new(!seed.rotate_left(41)),
             retiring: Vec::new(),
             judged: BTreeMap::new(),
             truth: Truth::default(),
@@ -144,7 +150,7 @@ impl World {
 
     pub(super) fn change_param(&mut self, name: &'static str) {
         let value = json!(self.dice.one_of(&VALUES));
-        let param = Artifact::param(name, &value);
+        let param = param(name, &value);
         self.keep(&param);
         self.generation += 1;
         self.tell(|| format!("{name} is {} now", param.shown()));
@@ -241,6 +247,8 @@ impl World {
         if let Some(written) = self.ledger.take() {
             self.forget(written);
         }
+        // Whoever leads from now on writes it again.
+        self.release = None;
         let text = serde_json::to_string(&self.state).expect("a state is JSON");
         let read: State = serde_json::from_str(&text).expect("what was written can be read");
         let read = read.without(dropped);
@@ -330,6 +338,11 @@ impl World {
         }
         Some(inputs)
     }
+}
+
+/// Returns a value of a param, which is given by the name that it has as an input.
+pub(super) fn param(input: &str, value: &Value) -> Artifact {
+    Artifact::param(input.trim_start_matches("param:"), value)
 }
 
 impl Blueprint {

@@ -15,7 +15,7 @@ use crate::story::objects::{await_object, objects, text};
 use crate::up::{UP, client, start};
 
 /// The kind of each step.
-pub(super) const STEP: (&str, &str) = ("played.example.org/v1", "Step");
+pub(crate) const STEP: (&str, &str) = ("played.example.org/v1", "Step");
 
 /// `pathline up`, and the test as the controller of steps.
 pub(super) struct Played {
@@ -28,7 +28,7 @@ impl Played {
         let (up, ready) = start();
         let client = client(&ready).await;
         let world = Self { up, client };
-        world.put_definition(&json!({})).await;
+        define_steps(&world.client, &json!({})).await;
         world
     }
 
@@ -120,35 +120,7 @@ impl Played {
 
     /// Lets the cluster take no more steps.
     pub(super) async fn refuse_steps(&self) {
-        self.put_definition(&json!(["impossible"])).await;
-    }
-
-    async fn put_definition(&self, required: &Value) {
-        let mut spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        if required.is_array() {
-            spec["required"] = required.clone();
-        }
-        let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        let definition = json!({
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": "steps.played.example.org"},
-            "spec": {
-                "group": "played.example.org", "scope": "Namespaced",
-                "names": {"kind": "Step", "plural": "steps", "singular": "step"},
-                "versions": [{
-                    "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": open}}},
-                }],
-            },
-        });
-        let api: Api<CustomResourceDefinition> = Api::all(self.client.clone());
-        let name = "steps.played.example.org";
-        let params = PatchParams::apply("played").force();
-        api.patch(name, &params, &Patch::Apply(definition))
-            .await
-            .unwrap();
-        let is_served = conditions::is_crd_established();
-        await_condition(api, name, is_served).await.unwrap();
+        define_steps(&self.client, &json!(["impossible"])).await;
     }
 
     /// Stops Pathline.
@@ -156,4 +128,33 @@ impl Played {
         self.up.signal(Signal::TERM);
         assert_eq!(self.up.wait().code, Some(0));
     }
+}
+
+/// Lets a cluster take steps, which need these fields of the spec.
+pub(crate) async fn define_steps(client: &Client, required: &Value) {
+    let mut spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    if required.is_array() {
+        spec["required"] = required.clone();
+    }
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "steps.played.example.org"},
+        "spec": {
+            "group": "played.example.org", "scope": "Namespaced",
+            "names": {"kind": "Step", "plural": "steps", "singular": "step"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": open}}},
+            }],
+        },
+    });
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let name = "steps.played.example.org";
+    let params = PatchParams::apply("played").force();
+    api.patch(name, &params, &Patch::Apply(definition))
+        .await
+        .unwrap();
+    let is_served = conditions::is_crd_established();
+    await_condition(api, name, is_served).await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! An application that is released: its repository, and the registry that its images are pushed to.
 
 use pathline_testkit::registry::{Crane, RealRegistry};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tracking::registry;
 use crate::tracking::repository::Repository;
@@ -58,7 +58,7 @@ impl Application {
 
     /// Commits another configuration: a command, and a greeting that differs in prod.
     pub(super) fn configure(&self, command: &str, greeting: &str) -> String {
-        let file = json!({self.group: {
+        self.commit(&json!({
             "group": {"repository": {"image": {"domain": self.registry.host()}}},
             "web": {
                 "version": "latest",
@@ -71,9 +71,19 @@ impl Application {
                     "file": {"config": {"app": {"mountPath": "/app", "data": [{"name": "a.ini", "value": format!("{greeting}-prod")}]}}},
                 }}},
             },
-        }});
+        }))
+    }
+
+    /// Commits a group with all that it has.
+    pub(super) fn commit(&self, group: &Value) -> String {
         // JSON is YAML.
-        self.repository.commit(&file.to_string())
+        self.repository
+            .commit(&json!({ self.group: group }).to_string())
+    }
+
+    /// Returns the host of the registry.
+    pub(super) fn host(&self) -> &str {
+        self.registry.host()
     }
 
     /// Pushes an image, and returns its digest.

@@ -73,8 +73,18 @@ impl Story {
         group: &'static str,
         settings: &[(&str, Value)],
     ) -> Option<Self> {
+        Self::prepare_with(suite, group, settings, &[])
+    }
+
+    /// Does the same, with more arguments of `pathline up`.
+    pub(super) fn prepare_with(
+        suite: &str,
+        group: &'static str,
+        settings: &[(&str, Value)],
+        arguments: &[&str],
+    ) -> Option<Self> {
         let application = Application::of(suite, group)?;
-        let world = World::start_moving(&application.config());
+        let world = World::start_moving(&application.config(), arguments);
         let kubeconfig = world.data_dir().join("kubeconfig");
         let story = Self::on(world, kubeconfig, application);
         for environment in ENVIRONMENTS {
@@ -182,6 +192,16 @@ impl Story {
     /// Commits another configuration: a command, and a greeting that differs in prod.
     pub(super) fn configure(&self, command: &str, greeting: &str) -> String {
         self.application.configure(command, greeting)
+    }
+
+    /// Commits a group with all that it has.
+    pub(super) fn commit(&self, group: &Value) -> String {
+        self.application.commit(group)
+    }
+
+    /// Returns the host of the registry.
+    pub(super) fn host(&self) -> &str {
+        self.application.host()
     }
 
     /// Pushes an image, and returns its digest.

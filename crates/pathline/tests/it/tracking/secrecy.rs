@@ -1,8 +1,5 @@
 //! Secrets are nowhere but where they belong.
 
-mod places;
-mod sentinel;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -16,11 +13,11 @@ use pathline_testkit::registry::{
 use pathline_testkit::{Leash, free_port, rest, skip};
 use serde_json::{Value, json};
 
-use self::places::{assert_none_below, files, readings, record_stream};
-use self::sentinel::Sentinels;
 use super::repository::Repository;
 use super::world::{Config, World};
 use crate::program::Ended;
+use crate::secrets::places::{self, assert_none_below, files, readings, record_stream};
+use crate::secrets::sentinel::Sentinels;
 
 const TOKEN: &str = "ghs_tokenSENTINELtoken01";
 const SECRET_FILE: &str = "fileSENTINELsecret04";
@@ -122,20 +119,12 @@ impl Story {
 
     /// Asks, fails if a secret is in the answer, and returns its status.
     fn ask(&self, request: &str, body: Option<&Value>) -> u16 {
-        let answer = self.world.rest(request, body);
-        let told = format!("{answer:?}");
-        let place = format!("the answer to {request}");
-        self.sentinels.assert_none(&place, told.as_bytes());
-        answer.status
+        places::ask(&self.sentinels, &self.world, request, body)
     }
 
     /// Runs a command, and fails if a secret is in what it says.
     fn run(&self, arguments: &[&str]) {
-        let output = self.world.run(arguments);
-        let place = format!("what {arguments:?} says");
-        for said in [&output.stdout, &output.stderr] {
-            self.sentinels.assert_none(&place, said);
-        }
+        places::run(&self.sentinels, &self.world, arguments);
     }
 
     fn body(&self, id: &str, token: &str) -> Value {
@@ -177,7 +166,7 @@ impl Story {
             .map(|it| it["id"].as_str().expect("an id").to_owned())
             .collect();
         let trackers = [&TRACKERS[..], &["config.wrong", "nothing.there"]].concat();
-        let readings = readings(&self.world, &trackers, &ids);
+        let readings = readings(&self.world, &trackers, &ids, ["default", "Task", "works"]);
         assert!(readings.len() > 15, "{readings:?}");
         for request in &readings {
             assert_ne!(self.ask(request, None), 500, "{request}");

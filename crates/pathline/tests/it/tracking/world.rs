@@ -103,9 +103,9 @@ impl World {
     }
 
     /// Starts it in a directory of its own, with environments that take what is queued.
-    pub(crate) fn start_moving(config: &Config) -> Self {
+    pub(crate) fn start_moving(config: &Config, arguments: &[&str]) -> Self {
         let leash = Leash::new("pathline-releasing-").expect("a scratch directory");
-        Self::start_as(&UP, leash, config, &[], &[])
+        Self::start_as(&UP, leash, config, arguments, &[])
     }
 
     /// Starts it in a directory that others have prepared. What is released stays in the queue of dev, where tests of

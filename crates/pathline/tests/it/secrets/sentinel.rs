@@ -53,16 +53,16 @@ fn characters(bytes: &[u8]) -> String {
 
 /// The secrets of a story.
 #[derive(Default)]
-pub(super) struct Sentinels(Vec<Sentinel>);
+pub(crate) struct Sentinels(Vec<Sentinel>);
 
 impl Sentinels {
-    pub(super) fn add(&mut self, name: &str, secret: &[u8]) {
+    pub(crate) fn add(&mut self, name: &str, secret: &[u8]) {
         assert!(secret.len() >= 16, "{name} is too short to be looked for");
         self.0.push(Sentinel::new(name, secret));
     }
 
     /// Fails if a secret is in a content.
-    pub(super) fn assert_none(&self, place: &str, content: &[u8]) {
+    pub(crate) fn assert_none(&self, place: &str, content: &[u8]) {
         let content = characters(content);
         for sentinel in &self.0 {
             if sentinel.is_in(&content) {
@@ -74,7 +74,7 @@ impl Sentinels {
     }
 
     /// Fails if a secret is in the name of a file, in the file, or in what it holds in compressed form.
-    pub(super) fn assert_none_in_file(&self, path: &Path) {
+    pub(crate) fn assert_none_in_file(&self, path: &Path) {
         let place = path.display().to_string();
         self.assert_none("the name of a file", place.as_bytes());
         // Sockets and pipes have no content.

@@ -6,11 +6,13 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use super::super::world::World;
+use serde_json::Value;
+
 use super::sentinel::Sentinels;
+use crate::tracking::world::World;
 
 /// Returns all files below a directory.
-pub(super) fn files(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
@@ -29,7 +31,7 @@ pub(super) fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads everything that the stream tells, from the first change on, until it ends.
-pub(super) fn record_stream(world: &World) -> JoinHandle<String> {
+pub(crate) fn record_stream(world: &World) -> JoinHandle<String> {
     let mut stream = TcpStream::connect(world.address()).expect("it answers");
     let head = format!(
         "GET /stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nLast-Event-ID: 0\r\n\r\n",
@@ -44,8 +46,14 @@ pub(super) fn record_stream(world: &World) -> JoinHandle<String> {
     })
 }
 
-/// Returns the requests for everything that can be read: each GET of the description, for these names.
-pub(super) fn readings(world: &World, trackers: &[&str], releases: &[String]) -> Vec<String> {
+/// Returns the requests for everything that can be read: each GET of the description, for these names; an object is given
+/// by its namespace, its kind and its name.
+pub(crate) fn readings(
+    world: &World,
+    trackers: &[&str],
+    releases: &[String],
+    [namespace, kind, name]: [&str; 3],
+) -> Vec<String> {
     let description = world.rest("GET /openapi.json", None).json();
     let paths = description["paths"].as_object().expect("paths");
     let mut readings = Vec::new();
@@ -55,14 +63,18 @@ pub(super) fn readings(world: &World, trackers: &[&str], releases: &[String]) ->
             continue;
         }
         let ids: Vec<&str> = match path.as_str() {
-            "/trackers/{id}" => trackers.to_vec(),
-            "/releases/{id}" => releases.iter().map(String::as_str).collect(),
+            path if path.starts_with("/trackers/{id}") => trackers.to_vec(),
+            path if path.starts_with("/releases/{id}") => {
+                releases.iter().map(String::as_str).collect()
+            }
             _ => vec!["nothing"],
         };
-        let path = path
-            .replace("{namespace}", "default")
-            .replace("{kind}", "Task");
-        let path = path.replace("{name}", "works");
+        let path = path.replace("{namespace}", namespace);
+        let path = path.replace("{kind}", kind).replace("{name}", name);
+        let path = match path.ends_with("/wait") {
+            true => path + "?timeout=0",
+            false => path,
+        };
         readings.extend(
             ids.iter()
                 .map(|id| format!("GET {}", path.replace("{id}", id))),
@@ -71,8 +83,30 @@ pub(super) fn readings(world: &World, trackers: &[&str], releases: &[String]) ->
     readings
 }
 
+/// Asks, fails if a secret is in the answer, and returns its status.
+pub(crate) fn ask(
+    sentinels: &Sentinels,
+    world: &World,
+    request: &str,
+    body: Option<&Value>,
+) -> u16 {
+    let answer = world.rest(request, body);
+    let told = format!("{answer:?}");
+    sentinels.assert_none(&format!("the answer to {request}"), told.as_bytes());
+    answer.status
+}
+
+/// Runs a command, and fails if a secret is in what it says.
+pub(crate) fn run(sentinels: &Sentinels, world: &World, arguments: &[&str]) {
+    let output = world.run(arguments);
+    let place = format!("what {arguments:?} says");
+    for said in [&output.stdout, &output.stderr] {
+        sentinels.assert_none(&place, said);
+    }
+}
+
 /// Fails if a process, or one of those between it and Pathline, was given a secret.
-pub(super) fn assert_none_below(sentinels: &Sentinels, pathline: u32, pid: u32) {
+pub(crate) fn assert_none_below(sentinels: &Sentinels, pathline: u32, pid: u32) {
     let mut pid = pid;
     while pid != pathline && pid > 1 {
         let directory = PathBuf::from(format!("/proc/{pid}"));
@@ -91,12 +125,13 @@ pub(super) fn assert_none_below(sentinels: &Sentinels, pathline: u32, pid: u32) 
             };
             sentinels.assert_none_in_file(&target);
         }
-        pid = parent(&directory);
+        pid = parent(pid);
     }
 }
 
-fn parent(process: &Path) -> u32 {
-    let status = fs::read_to_string(process.join("status")).expect("it runs");
+/// Returns the process that has started another one.
+pub(crate) fn parent(pid: u32) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|it| it.strip_prefix("PPid:"));
     line.and_then(|it| it.trim().parse().ok())
         .expect("a number")
