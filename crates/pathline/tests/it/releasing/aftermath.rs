@@ -160,8 +160,50 @@ fn deployment_waits_for_its_namespace() {
         return;
     };
     story.install_path();
+    story.world.until_released(&story.id, 1);
     let why = story.until_told((1, "dev"), |it| says(it, "kubectl create namespace later"));
     assert_eq!(why["state"], "deploying", "{why}");
     story.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"}}));
     story.until(1, "dev", "deployed");
+}
+
+#[test]
+fn environment_that_is_made_anew_lets_nothing_past_it() {
+    let Some(story) = Story::begin(SUITE, "anew", &[]) else {
+        return;
+    };
+    story.install_path();
+    story.until(1, "prod", "deployed");
+    story.told(&["hold", "preprod", "--reason", "until Friday"]);
+    story.release("two", 2);
+    story.until(2, "ha", "deployed");
+    story.until(2, "preprod", "queued");
+    story.delete_environment("preprod");
+    // Many ticks of prod pass meanwhile.
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(story.entry(2, "prod").0, "", "its place is kept");
+    story.set_environment("preprod", &[]);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(story.entry(2, "prod").0, "", "it is held before");
+    let why = story.why_in(2, "prod");
+    assert!(says(&why, "until Friday"), "{why}");
+
+    // One that comes in between is waited for, also by what is queued behind it.
+    story.told(&["hold", "prod", &story.id]);
+    story.told(&["resume", "preprod"]);
+    story.until(2, "prod", "queued");
+    story.apply(&json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "audit"},
+    }));
+    story.apply(&json!({
+        "apiVersion": "pathline.dev/v1alpha1", "kind": "Environment", "metadata": {"name": "audit"},
+        "spec": {"position": 350, "promotion": "manual", "releaseFrequency": {"second": ["0-59"]}},
+    }));
+    story.until(2, "audit", "held");
+    story.told(&["resume", "prod", &story.id]);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_ne!(story.entry(2, "prod").0, "deployed");
+    assert_eq!(story.runs_with("prod").0, "1");
+    story.told(&["promote", "audit", &story.id]);
+    story.until(2, "prod", "deployed");
 }

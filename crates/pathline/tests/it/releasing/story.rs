@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use kube::Api;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
+use kube::{Api, Client};
 use pathline_kinds::carto::Workload;
+use pathline_kinds::environment::Environment;
 use serde_json::{Value, json};
 
 use super::application::Application;
@@ -149,20 +150,35 @@ impl Story {
         });
     }
 
+    /// Deletes an Environment.
+    pub(super) fn delete_environment(&self, environment: &str) {
+        self.with_client(async |client| {
+            let resource = ApiResource::erase::<Environment>(&());
+            let all: Api<DynamicObject> = Api::all_with(client, &resource);
+            all.delete(environment, &DeleteParams::default()).await
+        });
+    }
+
     fn with_owners<T>(
         &self,
         environment: &str,
         ask: impl AsyncFnOnce(&Api<DynamicObject>, &str) -> kube::Result<T>,
     ) -> T {
+        self.with_client(async |client| {
+            let resource = ApiResource::erase::<Workload>(&());
+            let owners = Api::namespaced_with(client, environment, &resource);
+            ask(&owners, &self.application.owner()).await
+        })
+    }
+
+    fn with_client<T>(&self, ask: impl AsyncFnOnce(Client) -> kube::Result<T>) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
         let ready = json!({"kubeconfig": self.kubeconfig});
         let answered = runtime.expect("a runtime").block_on(async {
             let client = crate::up::client(&ready).await;
-            let resource = ApiResource::erase::<Workload>(&());
-            let owners = Api::namespaced_with(client, environment, &resource);
-            ask(&owners, &self.application.owner()).await
+            ask(client).await
         });
         answered.expect("it answers")
     }
