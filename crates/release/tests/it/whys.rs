@@ -125,7 +125,7 @@ fn release_soaks_before_the_next_tick() {
     queues.live(&flow, ("dev", 1), false, second(80));
     assert_eq!(
         last(&queues, &flow, 1, 90),
-        "prod - release 1 soaks, and is not live in `dev`; \
+        "prod - release 1 soaks, and is not live in `dev`: `pathline release why a.b --release 1` says why; \
          `pathline release promote prod a.b --release 1 --now` deploys it all the same"
     );
     queues.enter(&flow, &mk_release(2, "1.0.0"), second(91));
