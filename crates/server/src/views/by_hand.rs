@@ -22,6 +22,7 @@ pub(crate) async fn request(
 ) -> Result<Release, ApiError> {
     let reason = read(body)?.release_request().map_err(ApiError::invalid)?;
     let environments = environments::load(state).await?;
+    let name = &trackers::find(state, name).await?.name;
     let by = By::new(who, reason.as_deref());
     let now = state.clock().now();
     let ledger = state.ledger()?;
@@ -56,20 +57,21 @@ pub(crate) async fn promote(
         release: body.release,
         now: body.now,
     };
+    let tracker = &trackers::find(state, &body.tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),
-        tracker: &body.tracker,
+        tracker,
         by: By::new(who, body.reason.as_deref()),
     };
     match acting.act(action).await? {
         ActOutcome::Done { transitions, .. } => {
-            tracing::info!("`{who}` promoted `{}` in `{environment}`", body.tracker);
+            tracing::info!("`{who}` promoted `{tracker}` in `{environment}`");
             Ok(Promoted {
                 transitions: transitions.into_iter().map(transition).collect(),
             })
         }
-        ActOutcome::NotPromoted(refusal) => Err(not_promoted(&refusal, &body.tracker)),
+        ActOutcome::NotPromoted(refusal) => Err(not_promoted(&refusal, tracker)),
         other => Err(acting.refused(environment, other)),
     }
 }
@@ -88,6 +90,7 @@ pub(crate) async fn hold(
     let Some(tracker) = &body.tracker else {
         return hold_whole(state, environment, by).await;
     };
+    let tracker = &trackers::find(state, tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),
@@ -117,7 +120,11 @@ pub(crate) async fn resume(
     let environments = environments::load(state).await?;
     let flow = environments.flow();
     let by = By::new(who, body.reason.as_deref());
-    let ended = match &body.tracker {
+    let tracker = match &body.tracker {
+        None => None,
+        Some(tracker) => Some(trackers::find(state, tracker).await?.name),
+    };
+    let ended = match &tracker {
         None => {
             let now = state.clock().now();
             let releases = state.ledger()?.releases();
@@ -140,7 +147,6 @@ pub(crate) async fn resume(
             }
         }
     };
-    let tracker = body.tracker;
     let ended = ended.ok_or_else(|| not_held(flow, environment, tracker.as_ref()))?;
     let of_tracker = tracker.as_ref().map(|it| format!(" for `{it}`"));
     tracing::info!(
@@ -163,7 +169,7 @@ pub(crate) async fn roll_back(
         environment: environment.to_owned(),
         release: body.release,
     };
-    let tracker = &body.tracker;
+    let tracker = &trackers::find(state, &body.tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),

@@ -31,6 +31,8 @@ pub(crate) async fn why(
     asked: &WhyQuestion,
 ) -> Result<TrackerWhy, ApiError> {
     let stored = trackers::find(state, name).await?;
+    // As it is spelt: the case of names does not matter.
+    let name = &stored.name;
     let course = Course::load(state).await?;
     if let Some(environment) = &asked.environment {
         environments::find(course.flow(), environment)?;

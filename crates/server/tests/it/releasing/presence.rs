@@ -46,6 +46,23 @@ async fn told(releasing: &Releasing, name: &str) -> (Value, String) {
 }
 
 #[tokio::test]
+async fn case_of_a_name_does_not_matter() {
+    let releasing = deployed(&Seen::new("one", "sha256:1")).await;
+    for name in ["a.b", "A.b", "A.B"] {
+        let (live, sentence) = told(&releasing, name).await;
+        assert_eq!(live, true, "{name}: {sentence}");
+    }
+    let hold = json!({"tracker": "A.B"});
+    for (path, name) in [
+        ("/environments/prod/hold", "a.b"),
+        ("/environments/prod/resume", "a.b"),
+    ] {
+        let answer = releasing.post(path, hold.clone()).await;
+        assert_eq!(answer.body["tracker"], name, "{answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn whatever_somebody_changes_of_the_owner_is_told() {
     for (patch, said) in [
         (
