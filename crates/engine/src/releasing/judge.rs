@@ -8,7 +8,7 @@ use kube::api::{Api, DynamicObject};
 use pathline_blueprint::owner::{Owner, OwnerKind};
 use pathline_lineage::OwnerLineage;
 use pathline_lineage::wait::{
-    Applied, AwaitedMetadata, Options, Progress, Setting, Verdict, WaitFor, Waiter,
+    Applied, AwaitedMetadata, Impossible, Options, Progress, Setting, Verdict, WaitFor, Waiter,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -121,6 +121,10 @@ impl Judge {
                 has_path,
                 missing: missing(&progress),
             },
+            // The words to those who wait are not for those who read what has failed.
+            Verdict::Impossible(Impossible::Failed { resource, message }) => {
+                Judged::Never(format!("resource `{resource}` failed: {message}"))
+            }
             Verdict::Impossible(impossible) => Judged::Never(impossible.to_string()),
             Verdict::Unproven(missing) => {
                 let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
