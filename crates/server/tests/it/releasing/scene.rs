@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::{
-    ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+    ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
     TypeMeta,
 };
 use pathline_kinds::environment::Environment;
@@ -69,6 +69,14 @@ impl Releasing {
             spec,
             is_terminating: false,
         });
+    }
+
+    /// Removes an environment from the cluster.
+    pub(super) async fn remove_environment(&self, name: &str) {
+        let cluster = self.tracked.world.cluster.as_ref().expect("it is there");
+        let api: Api<Environment> = Api::all(cluster.client());
+        let removed = api.delete(name, &DeleteParams::default()).await;
+        removed.expect("it is there");
     }
 
     pub(super) fn flow(&self) -> Flow {
