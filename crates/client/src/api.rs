@@ -39,6 +39,7 @@ pub use self::change::{
 pub use self::concern::{Concerned, ConcernedOwner};
 pub use self::environment::{
     Environment, EnvironmentCounts, EnvironmentFreeze, EnvironmentHold, EnvironmentRefusal,
+    TrackerHold,
 };
 pub use self::files::ServerFile;
 pub use self::input::{Missing, OwnerInput};

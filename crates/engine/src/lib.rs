@@ -28,7 +28,7 @@ use crate::runtime::lease::Candidate;
 use crate::runtime::part::{Part, run_all};
 
 pub use crate::observe::confirm::{ConfirmError, Confirmer, OwnerVersion, owner_resource};
-pub use crate::releasing::ReleasingMetrics;
+pub use crate::releasing::{ReleasingMetrics, present_parts};
 pub use crate::runtime::clock::Clock;
 pub use crate::runtime::connection::Connection;
 pub use crate::runtime::lease::Election;

@@ -8,6 +8,7 @@ mod deployment;
 pub(crate) mod environments;
 mod judge;
 mod metrics;
+mod parts;
 mod releaser;
 mod reporter;
 mod soak;
@@ -24,6 +25,7 @@ use crate::runtime::env::Env;
 use crate::runtime::part::Part;
 use environments::EnvironmentWatch;
 pub use metrics::ReleasingMetrics;
+pub use parts::present_parts;
 use releaser::Releaser;
 use tools::Tools;
 

@@ -22,6 +22,7 @@ pub use self::describe::{ImageDescription, Undescribed};
 pub use self::environments::{
     DeploymentNote, EnvironmentCounts, EnvironmentStatus, EnvironmentStatuses,
 };
+pub use self::holds::TrackerHold;
 pub use self::queues::{QueuesOf, TrackerQueues, TrackerRef};
 pub use self::stored::{ReleaseFilter, StoredConfiguration, StoredRelease};
 pub use self::tick::Ticked;

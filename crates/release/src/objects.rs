@@ -11,6 +11,7 @@ mod owner;
 mod secret_object;
 mod variables;
 mod volumes;
+mod written;
 
 use serde_json::Value;
 
@@ -19,6 +20,7 @@ use self::effective::Effective;
 pub use self::names::tracker_label;
 pub use self::secret_object::SecretObject;
 use self::variables::Variables;
+pub use self::written::{Part, WRITTEN, changed, parts, written};
 use crate::application::Secrets;
 use crate::environment::DeployEnvironment;
 use crate::name::TrackerName;

@@ -93,7 +93,8 @@ impl Queues {
     ///   no rollback;
     /// - the newest of all, and the newest that is no rollback;
     /// - where a release is named ([`Queues::promote`], [`Queues::promote_now`], [`Queues::rollback_target`],
-    ///   [`Queues::why`]) that one, and those that have superseded it;
+    ///   [`Queues::why`]) that one, those that have superseded it, and of each environment the next one that was
+    ///   deployed;
     /// - for [`Queues::rollback_target`] all that are deployed or have failed in the environment.
     pub fn restored(
         tracker: TrackerName,
@@ -162,6 +163,14 @@ impl Queues {
         let mut newest_first = self.entries(environment).rev();
         let found = newest_first.find(|(_, entry)| entry.state == state);
         found.map(|(release, _)| release)
+    }
+
+    /// Returns the release that has replaced one that was deployed in an environment: the next one that was.
+    pub fn replaced_by(&self, environment: &str, release: u64) -> Option<u64> {
+        let mut entries = self.entries(environment);
+        let is_next = |it: u64, entry: &Entry| it > release && entry.state == EntryState::Deployed;
+        let found = entries.find(|(it, entry)| is_next(*it, entry));
+        found.map(|(newer, _)| newer)
     }
 
     /// Tells whether a release was entered already, or a later one.

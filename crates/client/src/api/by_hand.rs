@@ -106,4 +106,7 @@ pub struct HeldPlace {
     pub tracker: Option<String>,
     /// The hold that was set, or that has been ended.
     pub hold: EnvironmentHold,
+    /// The hold that was there before, and has got another reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<EnvironmentHold>,
 }

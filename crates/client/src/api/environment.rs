@@ -39,12 +39,15 @@ pub struct Environment {
     pub ready_timeout: String,
     /// `keep`, or `restore` where a failure brings back what was deployed before.
     pub on_failure: String,
-    /// The next instant at which something is taken, unless a hold or a freeze is in the way; null if there is none.
+    /// The next instant at which something is taken; null if there is none, or while the environment is held.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     pub next_tick: Option<Timestamp>,
     /// The hold of the environment as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<EnvironmentHold>,
+    /// The holds of trackers there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracker_holds: Vec<TrackerHold>,
     /// The freeze that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<EnvironmentFreeze>,
@@ -82,6 +85,17 @@ pub struct EnvironmentHold {
     /// Since when it holds.
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time))]
     pub since: Timestamp,
+}
+
+/// The hold of one tracker in an environment.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(ToSchema))]
+pub struct TrackerHold {
+    /// The name of the tracker.
+    pub tracker: String,
+    /// The hold.
+    #[serde(flatten)]
+    pub hold: EnvironmentHold,
 }
 
 /// The reason why an Environment cannot be used.

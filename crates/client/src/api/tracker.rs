@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "openapi")]
 use utoipa::ToSchema;
 
+use super::EnvironmentHold;
+
 /// The body that makes a tracker, or replaces what one reads.
 ///
 /// Fields that only answers have are ignored, so that an answer can be edited and sent back; any other is an error.
@@ -237,7 +239,11 @@ pub struct QueueState {
     /// The release that has failed, unless a newer one was deployed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
-    /// The next instant at which something is taken; absent if there is none.
+    /// The hold of the tracker there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<EnvironmentHold>,
+    /// The next instant at which something is taken; absent if there is none, or while the tracker or the environment
+    /// is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schemas::time, required = false))]
     pub next_tick: Option<Timestamp>,

@@ -3,11 +3,12 @@
 //! It may be carried out again at any time, by whoever leads then: what it writes is the same, and what it waits for
 //! begins with what is there.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::Client;
 use kube::api::DynamicObject;
+use kube::{Client, ResourceExt};
 use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::service_account::Account;
 use pathline_kinds::carto::OwnerStatus;
@@ -294,10 +295,38 @@ impl Deployment {
         Ok(missing.map(|_| {
             let (kind, namespace) = (self.kind().name(), &self.environment.namespace);
             let name = owner_name(&self.tracker);
+            let what_to_do = match self.kind() {
+                OwnerKind::Workload => format!("`{}` installs one that does", tools.path_command),
+                OwnerKind::Deliverable => delivery_wanted(owner.labels()),
+            };
             format!(
-                "NoPath: no blueprint selects {kind} `{name}` in namespace `{namespace}`; `{}` installs one that does",
-                tools.path_command
+                "NoPath: no blueprint selects {kind} `{name}` in namespace `{namespace}`; {what_to_do}"
             )
         }))
+    }
+}
+
+/// Says what has to select a Deliverable of these labels.
+fn delivery_wanted(labels: &BTreeMap<String, String>) -> String {
+    let labels: Vec<_> = labels
+        .iter()
+        .map(|(name, value)| format!("`{name}: {value}`"))
+        .collect();
+    let labels = labels.join(", ");
+    format!("a ClusterDelivery has to select it, by labels that it has: {labels}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliverable_without_a_path_wants_a_delivery_that_selects_its_labels() {
+        let labels = [("app.kubernetes.io/name", "web"), ("team", "shop")];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(
+            delivery_wanted(&BTreeMap::from(labels)),
+            "a ClusterDelivery has to select it, by labels that it has: `app.kubernetes.io/name: web`, `team: shop`"
+        );
     }
 }

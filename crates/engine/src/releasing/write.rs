@@ -4,6 +4,7 @@
 //! written last, and only to the state that was read before the ledger was asked whether it is still wanted: another
 //! leader, which has gone on meanwhile, has either told the ledger or written to the owner, and is not overwritten.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -11,7 +12,7 @@ use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams}
 use kube::{Client, ResourceExt};
 use pathline_blueprint::owner::OwnerKind;
 use pathline_blueprint::service_account::Account;
-use pathline_release::objects::{Objects, RELEASE, TRACKER};
+use pathline_release::objects::{Objects, RELEASE, TRACKER, WRITTEN, written};
 use serde_json::{Value, json};
 
 use super::deployment::Deployment;
@@ -75,18 +76,27 @@ impl Write<'_> {
             self.apply(api, part, true).await?;
         }
         let owner = guarded(&self.objects.owner, before.as_ref());
-        self.apply(&owners, &owner, true).await?;
+        let tried = self.apply(&owners, &owner, true).await?;
         for (api, part) in &parts {
             self.apply(api, part, false).await?;
         }
-        let owner = match before {
-            Some(_) => owner,
-            None => guarded(
-                &self.objects.owner,
-                Some(&self.create(&owners, name).await?),
-            ),
+        let before = match before {
+            Some(before) => before,
+            None => self.create(&owners, name).await?,
         };
+        let owner = guarded(&self.noted(&tried), Some(&before));
         self.apply(&owners, &owner, false).await
+    }
+
+    /// Returns the owner with digests of what it will have: those of what the API server has answered, which may add
+    /// defaults.
+    fn noted(&self, tried: &DynamicObject) -> Value {
+        let mut owner = self.objects.owner.clone();
+        let labels = owner["metadata"]["labels"].clone();
+        let labels: BTreeMap<String, String> = serde_json::from_value(labels).unwrap_or_default();
+        let spec = tried.data.get("spec").unwrap_or(&Value::Null);
+        owner["metadata"]["annotations"][WRITTEN] = json!(written(spec, &labels));
+        owner
     }
 
     /// Creates an owner that says nothing yet. An apply makes what is not there and changes what is, whoever made it
@@ -219,11 +229,11 @@ pub(super) async fn owner_now(
     client: &Client,
     kind: OwnerKind,
     namespace: &str,
-    owner: &Value,
+    name: &str,
 ) -> Result<Option<DynamicObject>, calls::Error> {
     let api: Api<DynamicObject> =
         Api::namespaced_with(client.clone(), namespace, &owner_resource(kind));
-    call(api.get_opt(text(owner, "/metadata/name"))).await
+    call(api.get_opt(name)).await
 }
 
 /// Returns an owner that is written to the state that was read, if there was one.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use pathline_release::queue::EntryState;
 
 use super::Releases;
+use super::queues::number;
 use crate::database::{from_row, sql, sql_of_parts};
 use crate::error::Error;
 use crate::rows::{from_word, time, unreadable};
@@ -62,6 +63,15 @@ from_row! {
 }
 
 from_row! {
+    struct ReplacedRow {
+        tracker_uid: String,
+        environment: String,
+        number: i64,
+        replaced_by: Option<i64>,
+    }
+}
+
+from_row! {
     struct CountRow {
         environment: String,
         state: String,
@@ -103,6 +113,42 @@ impl Releases<'_> {
             }
         }
         Ok(counts)
+    }
+
+    /// Returns which releases have replaced those of trackers that were deployed, of the numbers from a first to a last one:
+    /// the next one that was deployed there, by the uid of the tracker, the environment and the number.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn replacements(
+        self,
+        tracker_uids: &[String],
+        (first, last): (u64, u64),
+    ) -> Result<BTreeMap<(String, String, u64), u64>, Error> {
+        let database = self.ledger.database();
+        let location = database.location();
+        let mut session = database.reader().await?;
+        let dialect = session.dialect();
+        let asked = sql_of_parts(&[
+            "select tracker_uid, environment, number, (select min(later.number) from entry later \
+             where later.tracker_uid = entry.tracker_uid and later.environment = entry.environment \
+             and later.state = 'deployed' and later.number > entry.number) as replaced_by from entry \
+             where state = 'deployed' and number between $2 and $3 and tracker_uid ",
+            dialect.is_in_first_words(),
+        ]);
+        let asked = asked
+            .bind(&dialect.words(tracker_uids))
+            .bind(number(location, first)?)
+            .bind(number(location, last)?);
+        let mut found = BTreeMap::new();
+        for row in session.all::<ReplacedRow>(asked).await? {
+            let read = |it: i64| u64::try_from(it).map_err(|_| unreadable(location, "entry"));
+            if let Some(by) = row.replaced_by {
+                let key = (row.tracker_uid, row.environment, read(row.number)?);
+                found.insert(key, read(by)?);
+            }
+        }
+        Ok(found)
     }
 
     /// Returns what was noted about deployments of trackers that are under way, by the uids of the trackers.

@@ -11,7 +11,7 @@ use super::act::By;
 use super::change::{HoldChange, What};
 use crate::database::{Session, from_row, sql};
 use crate::error::Error;
-use crate::rows::time;
+use crate::rows::{from_word, time};
 use crate::topic::Topic;
 use crate::writer::{Transaction, Write};
 
@@ -25,6 +25,28 @@ from_row! {
         held_by: String,
         since: i64,
     }
+}
+
+from_row! {
+    struct TrackerHoldRow {
+        uid: String,
+        name: String,
+        ..
+        hold: HoldRow,
+    }
+}
+
+/// The hold of a tracker in an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrackerHold {
+    /// The uid of the tracker.
+    pub uid: String,
+    /// The name of the tracker.
+    pub tracker: TrackerName,
+    /// The environment.
+    pub environment: String,
+    /// The hold.
+    pub hold: Hold,
 }
 
 /// Holds an environment as a whole.
@@ -82,6 +104,45 @@ impl Releases<'_> {
     }
 }
 
+/// Holds of trackers
+impl Releases<'_> {
+    /// Returns the holds of all trackers that are not deleted, by their names.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn tracker_holds(self) -> Result<Vec<TrackerHold>, Error> {
+        let database = self.ledger.database();
+        let location = database.location();
+        let asked = sql(
+            "select tracker.uid, tracker.name, hold.environment, hold.reason, hold.held_by, hold.since \
+             from hold join tracker on tracker.uid = hold.tracker_uid where tracker.deleted is null \
+             order by tracker.name, hold.environment",
+        );
+        let rows: Vec<TrackerHoldRow> = database.reader().await?.all(asked).await?;
+        let read = |row: TrackerHoldRow| {
+            let (environment, hold) = row.hold.read(location)?;
+            Ok(TrackerHold {
+                uid: row.uid,
+                tracker: from_word(location, "name of a tracker", &row.name)?,
+                environment,
+                hold,
+            })
+        };
+        rows.into_iter().map(read).collect()
+    }
+}
+
+impl HoldRow {
+    fn read(self, location: &Arc<str>) -> Result<(String, Hold), Error> {
+        let hold = Hold {
+            reason: self.reason,
+            by: self.held_by,
+            since: time(location, self.since)?,
+        };
+        Ok((self.environment, hold))
+    }
+}
+
 impl Write for HoldEnvironment {
     type Group = ();
     type Answer = ();
@@ -134,15 +195,7 @@ pub(super) async fn of_environments(
 ) -> Result<Holds, Error> {
     let asked = sql("select environment, reason, held_by, since from hold where tracker_uid = $1");
     let rows: Vec<HoldRow> = session.all(asked.bind(WHOLE)).await?;
-    let read = |row: HoldRow| {
-        let hold = Hold {
-            reason: row.reason,
-            by: row.held_by,
-            since: time(location, row.since)?,
-        };
-        Ok((row.environment, hold))
-    };
-    rows.into_iter().map(read).collect()
+    rows.into_iter().map(|row| row.read(location)).collect()
 }
 
 /// Stores a hold.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::applied::{Applied, Setting};
 use super::confirmation::Confirmation;
 use super::observed::AwaitedMetadata;
-use super::verdict::{Progress, Verdict};
+use super::verdict::{Impossible, Progress, Verdict};
 use super::wait_for::WaitFor;
 use super::{Options, Waiter};
 use crate::owner_lineage::OwnerLineage;
@@ -90,6 +90,10 @@ impl Outcome {
                 has_path,
                 missing: missing(progress),
             },
+            // The words to those who wait are not for those who read what has failed.
+            Verdict::Impossible(Impossible::Failed { resource, message }) => {
+                Self::Never(format!("resource `{resource}` failed: {message}"))
+            }
             Verdict::Impossible(impossible) => Self::Never(impossible.to_string()),
             Verdict::Unproven(missing) => {
                 let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();

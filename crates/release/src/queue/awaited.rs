@@ -47,6 +47,9 @@ impl Queues {
         let place = answers.iter().position(|it| it.environment == environment);
         let (before, rest) = answers.split_at(place?);
         let answer = rest.first()?.clone();
+        if self.only(newest).is_some_and(|it| it != environment) {
+            return Some(Awaited::Never(answer));
+        }
         let replacing = self
             .entry(environment, newest)
             .and_then(|it| it.superseded_by);

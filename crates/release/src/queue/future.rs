@@ -132,7 +132,7 @@ impl Future {
 }
 
 /// Returns the last instant before one.
-fn just_before(at: Timestamp) -> Timestamp {
+pub(super) fn just_before(at: Timestamp) -> Timestamp {
     let before = at.checked_sub(SignedDuration::from_nanos(1));
     before.unwrap_or(Timestamp::MIN)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::future::just_before;
 use super::{Environment, Freeze, Queues};
 use crate::clauses::Clause;
 use crate::name::TrackerName;
@@ -114,6 +115,18 @@ impl Freeze {
     /// Tells whether it never ends.
     fn is_endless(&self) -> bool {
         self.until == Timestamp::MAX
+    }
+}
+
+impl Environment {
+    /// Returns the first tick after an instant that is in no freeze.
+    pub fn next_open_tick(&self, at: Timestamp) -> Option<Timestamp> {
+        let mut tick = self.timeline.next_after(at)?;
+        while let Some(freeze) = self.freezes.iter().find(|it| it.contains(tick)) {
+            let until = Some(freeze.until).filter(|_| !freeze.is_endless())?;
+            tick = self.timeline.next_after(just_before(until))?;
+        }
+        Some(tick)
     }
 }
 

@@ -121,3 +121,15 @@ fn rollback_matters_where_it_is_for_and_nowhere_else() {
     report(&mut queues, &flow, "prod", Report::Ready, second(110));
     assert_eq!(queues.foremost("prod"), Some(3), "it is deployed");
 }
+
+#[test]
+fn rollback_of_another_environment_is_never_there_whatever_came_after_it() {
+    let flow = mk_flow(&[("dev", 0), ("prod", 1)]);
+    let mut queues = mk_entered(&flow, &[1]);
+    deploy(&mut queues, &flow, &["dev", "prod"], second(60));
+    let rollback = mk_rollback(2, "prod", 1);
+    queues.roll_back(&flow, &rollback, mk_hold("broken", 70), second(70));
+    queues.enter(&flow, &mk_release(3, "1.0.0"), second(80));
+    deploy(&mut queues, &flow, &["dev"], second(120));
+    assert_eq!(awaited(&queues, &flow, "dev", &[2]), "never in dev");
+}

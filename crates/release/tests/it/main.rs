@@ -33,3 +33,4 @@ mod timelines;
 mod trackers;
 mod whys;
 mod work;
+mod written;

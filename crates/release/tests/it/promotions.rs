@@ -139,7 +139,7 @@ fn promotion_at_once_is_refused_with_the_reason() {
     let soaking = queues.promote(&flow, ("prod", Some(1)), second(90));
     assert_eq!(
         soaking.expect_err("it soaks").to_string(),
-        "release 1 has not soaked for `prod`; promoted now, it is deployed all the same"
+        "release 1 has not soaked for `prod`; `pathline release promote prod a.b --release 1 --now` deploys it all the same"
     );
     tick(&mut queues, &flow, &["dev"], second(80));
     assert_eq!(

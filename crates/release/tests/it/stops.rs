@@ -142,3 +142,21 @@ fn environment_that_becomes_one_of_manual_promotion_holds_what_is_queued_there()
     let entry = queues.entry("dev", 1).expect("it is there");
     assert_eq!(entry.state, EntryState::Held);
 }
+
+#[test]
+fn next_open_tick_is_the_first_after_all_freezes() {
+    let next = |freezes: &[(i64, i64)], at: i64| {
+        let mut dev = Environment::new("dev", 0);
+        dev.freezes = freezes.iter().map(|it| mk_freeze(it.0, it.1)).collect();
+        dev.next_open_tick(second(at)).map(Timestamp::as_second)
+    };
+    assert_eq!(next(&[], 30), Some(60));
+    assert_eq!(next(&[(60, 61)], 30), Some(120));
+    assert_eq!(next(&[(60, 121), (120, 180)], 30), Some(180));
+    let mut closed = Environment::new("dev", 0);
+    closed.freezes = vec![Freeze {
+        until: Timestamp::MAX,
+        ..mk_freeze(0, 1)
+    }];
+    assert_eq!(closed.next_open_tick(second(30)), None);
+}

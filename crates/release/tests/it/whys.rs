@@ -125,7 +125,7 @@ fn release_soaks_before_the_next_tick() {
     queues.live(&flow, ("dev", 1), false, second(80));
     assert_eq!(
         last(&queues, &flow, 1, 90),
-        "prod - release 1 soaks, and is not live in `dev`; \
+        "prod - release 1 soaks, and is not live in `dev`: `pathline release why a.b --release 1` says why; \
          `pathline release promote prod a.b --release 1 --now` deploys it all the same"
     );
     queues.enter(&flow, &mk_release(2, "1.0.0"), second(91));
@@ -211,16 +211,18 @@ fn holds_are_named_with_who_and_why_and_how_they_end() {
     let mut queues = mk_deployed(&flow);
     let mut halts = Holds::default();
     queues.hold("prod", mk_hold("broken", 7));
+    let held = "`a.b` is held by ann since 1970-01-01T00:00:07+00:00 in `prod`: broken; \
+                `pathline release resume prod a.b`";
     assert_eq!(
         last(&queues, &flow, 1, 70),
-        "prod - release 1 is queued; `a.b` is held by ann since 1970-01-01T00:00:07+00:00 in \
-         `prod`: broken; `pathline release resume prod a.b`"
+        format!("prod - release 1 is queued; {held}")
     );
     halts.hold("prod", mk_hold("an incident", 8));
     let halted = "`prod` is held by ann since 1970-01-01T00:00:08+00:00: an incident; \
                   `pathline release resume prod`";
     let answers = why(&queues, (&flow, &halts), 1, 70);
-    assert!(answers.ends_with(&format!("prod - release 1 is queued; {halted}\n")));
+    let both = format!("prod - release 1 is queued; {halted}; {held}\n");
+    assert!(answers.ends_with(&both), "{answers}");
     let answers = why(&mk_entered(&flow), (&flow, &halts), 1, 30);
     assert!(answers.ends_with(&format!("prod - release 1 is queued in `dev`; {halted}\n")));
 }
@@ -238,7 +240,9 @@ fn what_is_held_says_why_and_how_it_is_promoted() {
         if auto_deploy {
             assert_eq!(
                 last(&queues, flow, 2, 70),
-                format!("prod - release 2 is queued in `dev`; {reason}, and it is held there")
+                format!(
+                    "prod - release 2 is queued in `dev`; {reason}, and it will be held there; {promote}"
+                )
             );
         } else {
             assert_eq!(
@@ -356,7 +360,9 @@ fn rollback_is_told_where_it_is_and_where_it_is_not() {
     assert_eq!(
         why_of(&queues, &flow, 3, 140),
         "dev never release 3 is a rollback, of `east` alone\n\
-         east - release 3 is being deployed since 1970-01-01T00:02:10+00:00\n\
+         east - release 3 is being deployed since 1970-01-01T00:02:10+00:00; \
+         `a.b` is held by ann since 1970-01-01T00:02:10+00:00 in `east`: rolled back; \
+         `pathline release resume east a.b`\n\
          west never release 3 is a rollback, of `east` alone\n"
     );
     let answers = why_of(&queues, &flow, 2, 140);
@@ -421,4 +427,50 @@ fn release_that_is_due_is_taken_at_the_tick_of_a_moment_ago_and_not_at_the_next_
         Some(second(120)),
         "it came after the tick"
     );
+}
+
+#[test]
+fn hold_is_told_also_where_nothing_waits() {
+    let flow = mk_two(|_| {});
+    let mut queues = mk_deployed(&flow);
+    queues.hold("dev", mk_hold("broken", 61));
+    let held = "`a.b` is held by ann since 1970-01-01T00:01:01+00:00 in `dev`: broken; \
+                `pathline release resume dev a.b`";
+    let deployed = "release 1 is deployed since 1970-01-01T00:01:00+00:00";
+    let answers = why_of(&queues, &flow, 1, 70);
+    assert!(
+        answers.starts_with(&format!("dev - {deployed}; {held}\n")),
+        "{answers}"
+    );
+    let halts: Holds = [("dev".to_owned(), mk_hold("an audit", 62))]
+        .into_iter()
+        .collect();
+    let halted = "`dev` is held by ann since 1970-01-01T00:01:02+00:00: an audit; \
+                  `pathline release resume dev`";
+    let answers = why(&queues, (&flow, &halts), 1, 70);
+    assert!(
+        answers.starts_with(&format!("dev - {deployed}; {halted}; {held}\n")),
+        "{answers}"
+    );
+    queues.enter(&flow, &mk_release(2, "1.0.1"), second(71));
+    let answers = why(&queues, (&flow, &halts), 2, 80);
+    assert!(
+        answers.starts_with(&format!("dev - release 2 is queued; {halted}; {held}\n")),
+        "{answers}"
+    );
+}
+
+#[test]
+fn release_is_replaced_by_the_next_one_that_was_deployed() {
+    let flow = mk_flow(&[("dev", 0)]);
+    let mut queues = mk_deployed(&flow);
+    for (number, at) in [(2, 120), (3, 180)] {
+        queues.enter(&flow, &mk_release(number, "1.0.0"), second(61));
+        deploy(&mut queues, &flow, &["dev"], second(at));
+    }
+    for (release, by) in [(1, 2), (2, 3)] {
+        let replaced =
+            format!("dev - release {release} was deployed; release {by} has replaced it");
+        assert_eq!(last(&queues, &flow, release, 190), replaced);
+    }
 }

@@ -41,10 +41,12 @@ pub(crate) async fn board(state: &AppState, asked: &BoardQuestion) -> Result<Boa
     let wanted = wanted.map(|it| it.name.clone());
     let is_wanted = |it: &String| asked.environment.as_ref().is_none_or(|name| name == it);
     let environments: Vec<String> = wanted.filter(is_wanted).collect();
+    // As it is spelt: the case of names does not matter.
+    let one = asked.tracker.as_ref().and(found.first());
     let drawing = Drawing {
         course,
         environments,
-        presence: Presence::load(state, asked.tracker.as_ref()).await,
+        presence: Presence::load(state, one.map(|it| &it.name)).await,
         now: state.clock().now(),
     };
     // It counts for a thousand trackers; others are answered meanwhile.

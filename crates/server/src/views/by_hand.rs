@@ -5,8 +5,11 @@ use pathline_ledger::releases::{ActOutcome, By, QueueAction, QueuesOf, TrackerRe
 use pathline_ledger::trackers::RequestOutcome;
 use pathline_release::TrackerName;
 use pathline_release::environment::Environments;
-use pathline_release::queue::{Flow, Hold, NotPromoted, NotRolledBack, Transition};
+use pathline_release::queue::{
+    EntryState, Flow, Hold, NotPromoted, NotRolledBack, Queues, Transition,
+};
 use pathline_release::request::Body;
+use pathline_release::tracker::NotRequested;
 
 use crate::AppState;
 use crate::error::ApiError;
@@ -22,6 +25,7 @@ pub(crate) async fn request(
 ) -> Result<Release, ApiError> {
     let reason = read(body)?.release_request().map_err(ApiError::invalid)?;
     let environments = environments::load(state).await?;
+    let name = &trackers::find(state, name).await?.name;
     let by = By::new(who, reason.as_deref());
     let now = state.clock().now();
     let ledger = state.ledger()?;
@@ -35,11 +39,26 @@ pub(crate) async fn request(
             Ok(releases::view(*formed, environments.flow()))
         }
         RequestOutcome::Missing => Err(trackers::missing(name)),
+        RequestOutcome::Refused(NotRequested::Nothing) => Err(nothing_waits(state, name).await?),
         RequestOutcome::Refused(refusal) => {
             let hint = format!("`pathline release why {name}` says what it waits for");
             Err(ApiError::conflict(refusal.to_string()).with_hint(hint))
         }
     }
+}
+
+/// Says that no configuration waits; if the tracker is degraded, what keeps one from being known.
+async fn nothing_waits(state: &AppState, name: &TrackerName) -> Result<ApiError, ApiError> {
+    let status = trackers::get(state, name).await?.status;
+    let asking = format!("`pathline tracker get {name}` shows more");
+    let conditions = status.conditions.iter();
+    let troubles = conditions.map(|it| format!("{}: {}", it.of_type, it.message));
+    let troubles: Vec<_> = troubles.collect();
+    Ok(match status.phase == "degraded" {
+        true => ApiError::conflict(format!("no configuration waits; {}", troubles.join("; ")))
+            .with_hint(asking),
+        false => ApiError::conflict(NotRequested::Nothing.to_string()).with_hint(asking),
+    })
 }
 
 /// Queues a release that is held or has failed, or deploys it at once.
@@ -56,20 +75,21 @@ pub(crate) async fn promote(
         release: body.release,
         now: body.now,
     };
+    let tracker = &trackers::find(state, &body.tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),
-        tracker: &body.tracker,
+        tracker,
         by: By::new(who, body.reason.as_deref()),
     };
     match acting.act(action).await? {
         ActOutcome::Done { transitions, .. } => {
-            tracing::info!("`{who}` promoted `{}` in `{environment}`", body.tracker);
+            tracing::info!("`{who}` promoted `{tracker}` in `{environment}`");
             Ok(Promoted {
                 transitions: transitions.into_iter().map(transition).collect(),
             })
         }
-        ActOutcome::NotPromoted(refusal) => Err(not_promoted(&refusal, &body.tracker)),
+        ActOutcome::NotPromoted(refusal) => Err(acting.not_promoted(environment, refusal).await?),
         other => Err(acting.refused(environment, other)),
     }
 }
@@ -88,6 +108,7 @@ pub(crate) async fn hold(
     let Some(tracker) = &body.tracker else {
         return hold_whole(state, environment, by).await;
     };
+    let tracker = &trackers::find(state, tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),
@@ -97,10 +118,14 @@ pub(crate) async fn hold(
     let action = QueueAction::Hold {
         environment: environment.to_owned(),
     };
+    let before = acting.hold_of(environment).await?;
     match acting.act(action).await? {
         ActOutcome::Done { .. } => {
             tracing::info!("`{who}` holds `{tracker}` in `{environment}`");
-            acting.held(environment).await
+            let held = acting.hold_of(environment).await?;
+            let held =
+                held.ok_or_else(|| ApiError::conflict("somebody has resumed it meanwhile"))?;
+            Ok(replacing(place(environment, Some(tracker), &held), before))
         }
         other => Err(acting.refused(environment, other)),
     }
@@ -117,7 +142,11 @@ pub(crate) async fn resume(
     let environments = environments::load(state).await?;
     let flow = environments.flow();
     let by = By::new(who, body.reason.as_deref());
-    let ended = match &body.tracker {
+    let tracker = match &body.tracker {
+        None => None,
+        Some(tracker) => Some(trackers::find(state, tracker).await?.name),
+    };
+    let ended = match &tracker {
         None => {
             let now = state.clock().now();
             let releases = state.ledger()?.releases();
@@ -140,7 +169,6 @@ pub(crate) async fn resume(
             }
         }
     };
-    let tracker = body.tracker;
     let ended = ended.ok_or_else(|| not_held(flow, environment, tracker.as_ref()))?;
     let of_tracker = tracker.as_ref().map(|it| format!(" for `{it}`"));
     tracing::info!(
@@ -163,7 +191,7 @@ pub(crate) async fn roll_back(
         environment: environment.to_owned(),
         release: body.release,
     };
-    let tracker = &body.tracker;
+    let tracker = &trackers::find(state, &body.tracker).await?.name;
     let acting = Acting {
         state,
         flow: environments.flow(),
@@ -202,20 +230,47 @@ impl Acting<'_> {
             .await?)
     }
 
-    /// Returns the hold of the tracker, as it is after it was set.
-    async fn held(&self, environment: &str) -> Result<HeldPlace, ApiError> {
+    /// Returns the hold of the tracker in an environment.
+    async fn hold_of(&self, environment: &str) -> Result<Option<Hold>, ApiError> {
+        Ok(self.queues().await?.holds().get(environment).cloned())
+    }
+
+    async fn queues(&self) -> Result<Queues, ApiError> {
         let tracker = TrackerRef::Name(self.tracker.clone());
         let which = QueuesOf::One {
             tracker: &tracker,
             release: None,
         };
         let found = self.state.ledger()?.releases().queues(which).await?;
-        let found = found
-            .first()
-            .ok_or_else(|| trackers::missing(self.tracker))?;
-        let held = found.queues.holds().get(environment);
-        let held = held.ok_or_else(|| ApiError::conflict("somebody has resumed it meanwhile"))?;
-        Ok(place(environment, Some(self.tracker), held))
+        let found = found.into_iter().next();
+        let found = found.ok_or_else(|| trackers::missing(self.tracker))?;
+        Ok(found.queues)
+    }
+
+    /// Says of what is queued already, and stopped, what stops it; else why it is not promoted.
+    async fn not_promoted(
+        &self,
+        environment: &str,
+        refusal: NotPromoted,
+    ) -> Result<ApiError, ApiError> {
+        let is_queued = match &refusal {
+            NotPromoted::Nothing { .. } => true,
+            NotPromoted::Otherwise { state, .. } => *state == EntryState::Queued,
+            _ => false,
+        };
+        let queues = self.queues().await?;
+        let queued = queues.newest(environment, EntryState::Queued);
+        let halts = environments::halts(self.state.ledger()?.releases()).await?;
+        let place = self.flow.get(environment).filter(|_| is_queued);
+        let stop = place.and_then(|it| {
+            let stop = queues.stop(it, &halts, self.state.clock().now())?;
+            Some(stop.sentence(it, self.tracker))
+        });
+        let (Some(release), Some(stop)) = (queued, stop) else {
+            return Ok(not_promoted(&refusal, self.tracker));
+        };
+        let stopped = format!("release {release} is queued in `{environment}`, and {stop}");
+        Ok(not_promoted(&NotPromoted::Stopped(stopped), self.tracker))
     }
 
     /// Returns the error of an outcome that is no success.
@@ -238,12 +293,14 @@ async fn hold_whole(state: &AppState, environment: &str, by: By) -> Result<HeldP
         since: state.clock().now(),
     };
     let releases = state.ledger()?.releases();
+    let before = releases.environment_holds().await?;
     releases.hold_environment(environment, hold.clone()).await?;
     tracing::info!("`{}` holds `{environment}`", hold.by);
     // It may have been held before, and has been since then.
     let held = releases.environment_holds().await?;
     let held = held.get(environment).unwrap_or(&hold);
-    Ok(place(environment, None, held))
+    let before = before.get(environment).cloned();
+    Ok(replacing(place(environment, None, held), before))
 }
 
 /// Returns the environments, if one of them can be deployed into.
@@ -272,6 +329,15 @@ fn place(environment: &str, tracker: Option<&TrackerName>, held: &Hold) -> HeldP
         environment: environment.to_owned(),
         tracker: tracker.map(ToString::to_string),
         hold: hold_view(held),
+        replaced: None,
+    }
+}
+
+/// Adds to a hold that was set the one that it has replaced.
+fn replacing(held: HeldPlace, before: Option<Hold>) -> HeldPlace {
+    HeldPlace {
+        replaced: before.as_ref().map(hold_view),
+        ..held
     }
 }
 

@@ -65,6 +65,7 @@ pub(crate) async fn list(state: &AppState) -> Result<Vec<api::Environment>, ApiE
     let present = Present {
         environments: &environments,
         halts: releases.environment_holds().await?,
+        tracker_holds: releases.tracker_holds().await?,
         counts: releases.counts().await?,
         now: state.clock().now(),
     };
@@ -96,14 +97,14 @@ pub(crate) fn missing(flow: &Flow, name: &str) -> ApiError {
     ApiError::not_found(format!("there is no environment `{name}`")).with_hint(hint)
 }
 
-/// Returns the next instant at which an environment takes something.
+/// Returns the next instant at which an environment takes something that is not held.
 pub(crate) fn next_tick(
     environments: &Environments,
     name: &str,
     now: Timestamp,
 ) -> Option<Timestamp> {
     let environment = environments.get(name)?;
-    environment.environment.timeline.next_after(now)
+    environment.environment.next_open_tick(now)
 }
 
 /// Returns the holds of environments as a whole.

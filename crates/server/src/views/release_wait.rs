@@ -68,7 +68,7 @@ impl ReleaseWaiting {
         environments::find(known.flow(), &environment)?;
         if let AwaitedRelease::Number(number) = awaited {
             let found = ledger.releases().numbered(&tracker.uid, number).await?;
-            found.ok_or_else(|| why::no_release(name, number))?;
+            found.ok_or_else(|| why::no_release(&tracker.name, number))?;
         }
         Ok(Self {
             session,

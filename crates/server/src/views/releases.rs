@@ -8,13 +8,11 @@ use pathline_client::api::{
 };
 use pathline_keys::document::Format;
 use pathline_keys::{ChangeKind, KeyRef, KeySet, Name, ValueRef};
-use pathline_ledger::releases::{
-    QueuesOf, ReleaseFilter, StoredConfiguration, StoredRelease, TrackerQueues,
-};
+use pathline_ledger::releases::{ReleaseFilter, StoredConfiguration, StoredRelease};
 use pathline_ledger::{Page, Paged};
 use pathline_release::TrackerName;
 use pathline_release::application;
-use pathline_release::queue::{EntryState, Flow, Restore};
+use pathline_release::queue::{Flow, Restore};
 use serde_json::Value;
 
 use crate::AppState;
@@ -49,7 +47,13 @@ pub(crate) async fn list(
     page: &Page,
 ) -> Result<ReleasePage, ApiError> {
     let Paged { items, next } = state.ledger()?.releases().list(filter, page).await?;
-    let flow = flow(state).await;
+    let known = environments::load_if_possible(state).await;
+    // One that has been removed may still have had some.
+    let wanted = filter.environment.as_ref().filter(|_| items.is_empty());
+    if let (Some(environment), Some(known)) = (wanted, &known) {
+        environments::find(known.flow(), environment)?;
+    }
+    let flow = known.map_or_else(Flow::usual, |it| it.flow().clone());
     let replacements = Replacements::load(state, &items).await?;
     let items = items.into_iter();
     Ok(ReleasePage {
@@ -85,29 +89,25 @@ pub(crate) async fn get(state: &AppState, id: &ReleaseName) -> Result<ReleaseDet
     })
 }
 
-/// The queues of some trackers: they know what was deployed after a release.
-struct Replacements(BTreeMap<String, TrackerQueues>);
+/// The releases that were deployed after others, by the uid of the tracker, the environment and the number.
+struct Replacements(BTreeMap<(String, String, u64), u64>);
 
 impl Replacements {
     async fn load(state: &AppState, releases: &[StoredRelease]) -> Result<Self, ApiError> {
         let uids: BTreeSet<&String> = releases.iter().map(|it| &it.tracker_uid).collect();
         let uids: Vec<String> = uids.into_iter().cloned().collect();
+        let numbers = || releases.iter().map(|it| it.release.number);
+        let range = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
         let found = state.ledger()?.releases();
-        let found = found.queues(QueuesOf::Uids(&uids)).await?;
-        let by_uid = found.into_iter().map(|it| (it.uid.clone(), it));
-        Ok(Self(by_uid.collect()))
+        Ok(Self(found.replacements(&uids, range).await?))
     }
 
     fn view(&self, stored: StoredRelease, flow: &Flow) -> Release {
-        let queues = self.0.get(&stored.tracker_uid);
+        let uid = stored.tracker_uid.clone();
         let mut release = view(stored, flow);
         for entry in &mut release.entries {
-            let newest = queues.and_then(|it| {
-                let deployed = EntryState::Deployed;
-                it.queues.newest(&entry.environment, deployed)
-            });
-            let is_deployed = entry.state == EntryState::Deployed.as_str();
-            entry.replaced_by = newest.filter(|it| is_deployed && *it > release.number);
+            let key = (uid.clone(), entry.environment.clone(), release.number);
+            entry.replaced_by = self.0.get(&key).copied();
         }
         release
     }

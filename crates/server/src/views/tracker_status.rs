@@ -11,9 +11,9 @@ use pathline_ledger::trackers::StoredTracker;
 use pathline_release::label::Kind;
 use pathline_release::request::Reference;
 use pathline_release::tracker::{Condition, ImageQuery, Phase};
-use pathline_release::{Configuration, Release};
+use pathline_release::{Configuration, Release, TrackerName};
 
-pub(crate) use self::places::Places;
+pub(crate) use self::places::{NO_PATH, Places};
 
 /// Returns a tracker as it is shown, without its secret.
 pub(crate) fn view(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> Tracker {
@@ -51,6 +51,7 @@ fn status(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> Tra
     let message = |condition: Condition| {
         let failure = failure.filter(|_| condition.is_trouble());
         let reason = versions(condition, state).or_else(|| failure.map(str::to_owned));
+        let reason = reason.or_else(|| by_hand(condition, &stored.name));
         match reason {
             Some(reason) => format!("{}: {reason}", condition.message()),
             None => condition.message().to_owned(),
@@ -97,6 +98,12 @@ fn status(stored: &StoredTracker, places: &Places, polls: Option<&Polls>) -> Tra
         environments: places.queues(&stored.uid),
         polls: polls.map(poll_state),
     }
+}
+
+/// Names the command that ends a condition.
+fn by_hand(condition: Condition, name: &TrackerName) -> Option<String> {
+    let command = format!("`pathline release now {name}` releases it with the image that is there");
+    (condition == Condition::ConfigQueued).then_some(command)
 }
 
 /// Names the versions that a condition is about.

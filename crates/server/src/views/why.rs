@@ -11,6 +11,7 @@ use crate::AppState;
 use crate::error::ApiError;
 use crate::views::environments::{self, Course};
 use crate::views::presence::Presence;
+use crate::views::tracker_status::NO_PATH;
 use crate::views::{tracker_status, trackers};
 
 /// The release that is asked about, and where.
@@ -31,6 +32,8 @@ pub(crate) async fn why(
     asked: &WhyQuestion,
 ) -> Result<TrackerWhy, ApiError> {
     let stored = trackers::find(state, name).await?;
+    // As it is spelt: the case of names does not matter.
+    let name = &stored.name;
     let course = Course::load(state).await?;
     if let Some(environment) = &asked.environment {
         environments::find(course.flow(), environment)?;
@@ -73,9 +76,9 @@ pub(crate) async fn why(
             let wanted = answers.iter_mut().filter(|it| is_wanted(it));
             wanted.map(view).collect()
         },
-        reasons: match is_newest {
-            true => pending(&tracker).into_iter().collect(),
-            false => Vec::new(),
+        reasons: {
+            let pending = pending(&tracker).filter(|_| is_newest);
+            pending.into_iter().chain(conditions(&tracker)).collect()
         },
     })
 }
@@ -155,12 +158,18 @@ fn unreleased(tracker: &Tracker, commit: Option<&str>) -> TrackerWhy {
 pub(crate) fn waiting(tracker: &Tracker) -> Vec<String> {
     let status = &tracker.status;
     let mut reasons: Vec<String> = pending(tracker).into_iter().collect();
-    let conditions = status.conditions.iter();
-    reasons.extend(conditions.map(|it| format!("{}: {}", it.of_type, it.message)));
+    reasons.extend(conditions(tracker));
     if reasons.is_empty() && status.source.is_none() {
         reasons.push("the repository was not read yet".to_owned());
     }
     reasons
+}
+
+/// Returns the conditions of a tracker in words, without those that a row has.
+fn conditions(tracker: &Tracker) -> impl Iterator<Item = String> {
+    let conditions = tracker.status.conditions.iter();
+    let conditions = conditions.filter(|it| it.of_type != NO_PATH);
+    conditions.map(|it| format!("{}: {}", it.of_type, it.message))
 }
 
 fn pending(tracker: &Tracker) -> Option<String> {

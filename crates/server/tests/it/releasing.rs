@@ -5,6 +5,7 @@ mod bodies;
 mod by_hand;
 mod environments;
 mod objects;
+mod presence;
 mod rollback;
 mod scene;
 mod status;

@@ -8,7 +8,9 @@ use pathline_ledger::trackers::{ApplyOutcome, CycleResult, NewConfiguration, Sto
 use pathline_ledger::{Permissions, Topic};
 use pathline_release::application::Application;
 use pathline_release::queue::Flow;
-use pathline_release::tracker::{Cycle, ImageAnswer, ImageQuery, RegistryRead, SourceRead};
+use pathline_release::tracker::{
+    Cycle, ImageAnswer, ImageQuery, RegistryRead, SourceProblem, SourceRead,
+};
 use pathline_release::{Image, TrackerName};
 use serde_json::{Value, json};
 
@@ -106,6 +108,24 @@ impl Tracked {
         let described = releases.describe(uid, number, description).await;
         described.expect("it is there");
         releases.get(&formed.id).await.expect("it is there")
+    }
+
+    /// Applies that the application file could not be read.
+    pub(crate) async fn fail(&self, name: &str, problem: SourceProblem) {
+        let tracker = self.stored(name).await;
+        let mut result = Seen::new("", "").result(&tracker);
+        let mut state = tracker.state.clone();
+        let cycle = Cycle {
+            basis: result.basis,
+            registry: RegistryRead::default(),
+            source: SourceRead::Problem(problem),
+        };
+        let formed = state.observe(cycle, result.at).release;
+        assert!(formed.is_none(), "nothing was read");
+        result.state = state;
+        result.configuration = None;
+        result.release = None;
+        self.apply(result).await;
     }
 
     pub(crate) async fn apply(&self, result: CycleResult) -> Option<StoredRelease> {

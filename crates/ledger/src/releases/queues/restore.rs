@@ -189,6 +189,12 @@ pub(super) fn needed(
             " union select tracker_uid, superseded_by from entry \
                where number = $2 and superseded_by is not null and tracker_uid ",
             among,
+            " union select tracker.uid, (select entry.number from entry \
+               where entry.tracker_uid = tracker.uid and entry.state = 'deployed' \
+               and entry.environment = environment.name and entry.number > $2 \
+               order by entry.number limit 1) \
+               from tracker cross join environment where tracker.uid ",
+            among,
         ]);
     }
     if named.rollback_of.is_some() {

@@ -1,6 +1,6 @@
 //! `pathline release hold` and `pathline release resume`.
 
-use pathline_client::api::{HeldPlace, HoldRequest};
+use pathline_client::api::{EnvironmentHold, HeldPlace, HoldRequest};
 
 use crate::cli::HoldArgs;
 use crate::terminal::client::Client;
@@ -21,6 +21,9 @@ pub(super) async fn hold(args: &HoldArgs) -> Result<Exit, CommandError> {
             None => held.environment.clone(),
         };
         writeln!(out, "{} is held", place(&held))?;
+        if let Some(before) = &held.replaced {
+            writeln!(out, "{}", replaced(before))?;
+        }
         writeln!(out, "`pathline release resume {command}` ends that")
     })?;
     Ok(Exit::Yes)
@@ -46,10 +49,42 @@ pub(super) async fn resume(args: &HoldArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Yes)
 }
 
+/// Says which hold was there before.
+fn replaced(before: &EnvironmentHold) -> String {
+    let reason = match before.reason.as_str() {
+        "" => "without a reason".to_owned(),
+        reason => format!("with the reason `{reason}`"),
+    };
+    let (by, since) = (&before.by, before.since);
+    format!("it was held before by {by} since {since:.0}, {reason}, which this replaces")
+}
+
 /// Returns what is held: a whole environment, or a tracker in it.
 fn place(held: &HeldPlace) -> String {
     match &held.tracker {
         Some(tracker) => format!("{tracker} in {}", held.environment),
         None => held.environment.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn hold_that_is_replaced_is_told_with_its_reason() {
+        let mut before = EnvironmentHold {
+            by: "ann".to_owned(),
+            reason: "audit".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+        };
+        assert_eq!(
+            replaced(&before),
+            "it was held before by ann since 1970-01-01T00:00:00Z, with the reason `audit`, which this replaces"
+        );
+        before.reason.clear();
+        assert!(replaced(&before).contains("without a reason"));
     }
 }

@@ -46,11 +46,6 @@ fn write_why(out: &mut dyn Write, why: &TrackerWhy) -> io::Result<()> {
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
         table::write(out, &["ENVIRONMENT", "STATE", "EARLIEST", "WHY"], &rows)?;
-    } else if why.release.is_some() {
-        writeln!(
-            out,
-            "there is no environment; `kubectl get environments` lists them"
-        )?;
     }
     why.reasons
         .iter()
@@ -122,7 +117,6 @@ mod tests {
         a newer configuration waits
         ");
         why.environments.clear();
-        assert!(written(&why).contains("there is no environment"));
         why.release = None;
         assert_eq!(
             written(&why),

@@ -234,11 +234,19 @@ fn write_one(out: &mut dyn Write, tracker: &Tracker) -> io::Result<()> {
             ("deploying", environment.deploying),
             ("queued", environment.queued),
             ("held", environment.held),
+            ("failed", environment.failed),
         ];
         let parts = parts
             .iter()
             .filter_map(|(word, number)| Some(format!("{word} {}", (*number)?)));
-        let parts: Vec<_> = parts.collect();
+        let on_hold = environment.hold.as_ref().map(|hold| {
+            let reason = match hold.reason.as_str() {
+                "" => String::new(),
+                reason => format!(": {reason}"),
+            };
+            format!("on hold by {} since {:.0}{reason}", hold.by, hold.since)
+        });
+        let parts: Vec<_> = parts.chain(on_hold).collect();
         writeln!(out, "  {:13}  {}", environment.name, parts.join(", "))?;
     }
     if let Some(polls) = &status.polls {

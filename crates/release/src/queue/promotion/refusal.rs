@@ -39,11 +39,14 @@ pub enum NotPromoted {
     },
     /// The release has got to the environment, and waits until it has soaked.
     #[error(
-        "release {release} has not soaked for `{environment}`; promoted now, it is deployed all the same"
+        "release {release} has not soaked for `{environment}`; \
+         `pathline release promote {environment} {tracker} --release {release} --now` deploys it all the same"
     )]
     Soaking {
         /// The environment.
         environment: String,
+        /// The tracker.
+        tracker: TrackerName,
         /// The number of the release.
         release: u64,
     },
@@ -144,6 +147,7 @@ impl Queues {
         } else if self.has_got_to(flow, environment, release) {
             return NotPromoted::Soaking {
                 environment: name,
+                tracker: self.tracker.clone(),
                 release,
             };
         }

@@ -72,8 +72,9 @@ impl Asked<'_> {
             None if is_arriving => {
                 let needed = environment.soak;
                 let places = self.places(|it| it.live.reaches(needed).is_none());
+                let asking = format!("`pathline release why {}", self.queues.tracker);
                 self.promoted_now(&format!(
-                    "release {release} soaks, and is not live in {places}"
+                    "release {release} soaks, and is not live in {places}: {asking} --release {release}` says why"
                 ))
             }
             _ => self.promoted_now(&format!("release {release} was replaced in {places}")),

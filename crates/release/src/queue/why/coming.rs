@@ -33,7 +33,13 @@ impl Asked<'_> {
         let ended = self.future.queues.standing(name, self.release)?;
         match ended.state {
             EntryState::Queued => Some(self.stopped()),
-            EntryState::Held => Some(format!("{}, and it is held there", self.held_by())),
+            EntryState::Held => {
+                let promote = self.command("promote", &format!(" --release {}", self.release));
+                Some(format!(
+                    "{}, and it will be held there; {promote}",
+                    self.held_by()
+                ))
+            }
             EntryState::Skipped => Some(self.skipped()),
             EntryState::Superseded => {
                 let by = ended.superseded_by?;
@@ -67,15 +73,30 @@ impl Asked<'_> {
     /// Says why what is queued is never taken.
     fn stopped(&self) -> String {
         let name = self.name();
-        let Some(stop) = self.stop(self.now) else {
-            return format!("the timeline of `{name}` has no tick that could take it");
-        };
-        let sentence = stop.sentence(self.environment, &self.queues.tracker);
-        match stop {
-            Stop::Environment(_) => format!("{sentence}; `pathline release resume {name}`"),
-            Stop::Tracker(_) => format!("{sentence}; {}", self.command("resume", "")),
-            Stop::Freeze(_) => sentence,
+        if let Some(held) = self.on_hold() {
+            return held;
         }
+        match self.stop(self.now) {
+            Some(stop) => stop.sentence(self.environment, &self.queues.tracker),
+            None => format!("the timeline of `{name}` has no tick that could take it"),
+        }
+    }
+
+    /// Says who holds the environment, and the tracker there, each with the command that ends it.
+    pub(super) fn on_hold(&self) -> Option<String> {
+        let (queues, name) = (self.queues, self.name());
+        let stops = queues.stops(self.environment, self.halts, self.now);
+        let held = stops.filter_map(|stop| {
+            let resume = match stop {
+                Stop::Environment(_) => format!("`pathline release resume {name}`"),
+                Stop::Tracker(_) => self.command("resume", ""),
+                Stop::Freeze(_) => return None,
+            };
+            let sentence = stop.sentence(self.environment, &queues.tracker);
+            Some(format!("{sentence}; {resume}"))
+        });
+        let held: Vec<_> = held.collect();
+        (!held.is_empty()).then(|| held.join("; "))
     }
 
     /// Says why the release has to be promoted.

@@ -36,10 +36,15 @@ impl Asked<'_> {
             _ => self.not_there(),
         };
         let earliest = self.taken_at();
+        // Also where nothing waits: what comes next is held.
+        let held = self.on_hold().filter(|it| !never && !sentence.contains(it));
         Why {
             environment: self.name().to_owned(),
             state,
-            sentence,
+            sentence: match held {
+                Some(held) => format!("{sentence}; {held}"),
+                None => sentence,
+            },
             earliest,
             never: never && earliest.is_none(),
         }
@@ -66,11 +71,11 @@ impl Asked<'_> {
 
     fn deployed(&self, entry: &Entry) -> String {
         let release = self.release;
-        match self.queues.newest(self.name(), EntryState::Deployed) {
-            Some(newer) if newer != release => {
+        match self.queues.replaced_by(self.name(), release) {
+            Some(newer) => {
                 format!("release {release} was deployed; release {newer} has replaced it")
             }
-            _ => self.deployed_last(entry),
+            None => self.deployed_last(entry),
         }
     }
 

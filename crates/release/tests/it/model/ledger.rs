@@ -117,6 +117,10 @@ impl Ledger {
                 !entry.state.is_terminal() || is_pending || is_rolled_back && was_taken
             });
             needed.extend(wanted.map(|(release, _)| *release));
+            let after = named.release.map(|it| entries.range(it + 1..));
+            let mut after = after.into_iter().flatten();
+            let next = after.find(|(_, entry)| entry.state == EntryState::Deployed);
+            needed.extend(next.map(|(release, _)| *release));
             let named = named.release.and_then(|it| entries.get(&it));
             needed.extend(named.and_then(|it| it.superseded_by));
         }

@@ -3,8 +3,8 @@
 use pathline_client::api::{
     Board, BoardCell, BoardRow, Environment, EnvironmentCounts, EnvironmentFreeze, EnvironmentHold,
     EnvironmentWhy, HeldPlace, HoldRequest, PromoteRequest, Promoted, Release, ReleaseObjects,
-    ReleaseRef, ReleaseRequest, ReleaseTransition, ReleaseWait, RollbackRequest, TrackerWhy,
-    WaitState,
+    ReleaseRef, ReleaseRequest, ReleaseTransition, ReleaseWait, RollbackRequest, TrackerHold,
+    TrackerWhy, WaitState,
 };
 use serde_json::json;
 
@@ -32,8 +32,12 @@ pub(crate) fn environment() -> Environment {
         freezes: vec![freeze.clone()],
         ready_timeout: "15m".to_owned(),
         on_failure: "restore".to_owned(),
-        next_tick: Some(time()),
+        next_tick: None,
         hold: Some(hold()),
+        tracker_holds: vec![TrackerHold {
+            tracker: TRACKER.to_owned(),
+            hold: hold(),
+        }],
         frozen: Some(freeze),
         refused: None,
         counts: EnvironmentCounts {
@@ -155,6 +159,7 @@ pub(crate) fn held_place() -> HeldPlace {
         environment: "prod".to_owned(),
         tracker: Some(TRACKER.to_owned()),
         hold: hold(),
+        replaced: None,
     }
 }
 

@@ -93,6 +93,7 @@ fn status() -> TrackerStatus {
             queued: Some(41),
             held: None,
             failed: None,
+            hold: None,
             next_tick: Some(time()),
         }],
         polls: Some(PollState {

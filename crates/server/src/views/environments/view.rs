@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use pathline_client::api::{
     Environment, EnvironmentCounts, EnvironmentFreeze, EnvironmentHold, EnvironmentRefusal,
+    TrackerHold,
 };
 use pathline_ledger::releases;
 use pathline_release::environment::{EnvironmentObject, Environments};
@@ -17,6 +18,7 @@ use super::next_tick;
 pub(super) struct Present<'a> {
     pub(super) environments: &'a Environments,
     pub(super) halts: Holds,
+    pub(super) tracker_holds: Vec<releases::TrackerHold>,
     pub(super) counts: BTreeMap<String, releases::EnvironmentCounts>,
     pub(super) now: Timestamp,
 }
@@ -47,8 +49,16 @@ impl Present<'_> {
             freezes: freezes.iter().map(freeze).collect(),
             ready_timeout: text_or("readyTimeout", "15m"),
             on_failure: text_or("onFailure", "keep"),
-            next_tick: next_tick(self.environments, name, self.now),
+            next_tick: match self.halts.get(name) {
+                None => next_tick(self.environments, name, self.now),
+                Some(_) => None,
+            },
             hold: self.halts.get(name).map(hold),
+            tracker_holds: {
+                let holds = self.tracker_holds.iter();
+                let there = holds.filter(|it| it.environment == name);
+                there.map(tracker_hold).collect()
+            },
             frozen: frozen.map(freeze),
             refused: self
                 .environments
@@ -72,6 +82,13 @@ pub(crate) fn hold(hold: &Hold) -> EnvironmentHold {
         by: hold.by.clone(),
         reason: hold.reason.clone(),
         since: hold.since,
+    }
+}
+
+fn tracker_hold(held: &releases::TrackerHold) -> TrackerHold {
+    TrackerHold {
+        tracker: held.tracker.to_string(),
+        hold: hold(&held.hold),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use pathline_ledger::releases::What;
 use pathline_release::queue::Report;
+use pathline_release::tracker::SourceProblem;
 use serde_json::{Value, json};
 
 use super::{Releasing, told};
@@ -158,6 +159,8 @@ async fn environment_is_held_as_a_whole_until_it_is_resumed() {
         .await;
     assert_eq!(second.body["hold"]["reason"], "two fairs");
     assert_eq!(second.body["hold"]["since"], first.body["hold"]["since"]);
+    assert_eq!(first.body.get("replaced"), None);
+    assert_eq!(second.body["replaced"], first.body["hold"]);
     releasing.tick("dev").await;
     assert_eq!(releasing.state("dev", number).await, "queued");
 
@@ -183,6 +186,9 @@ async fn one_tracker_is_held_and_the_others_go_on() {
     let held = releasing.post("/environments/dev/hold", body).await;
     assert_eq!(held.body["tracker"], "a.b", "{held:?}");
     assert_eq!(held.body["hold"]["reason"], "broken");
+    let body = json!({"tracker": "a.b", "reason": "broken"});
+    let again = releasing.post("/environments/dev/hold", body).await;
+    assert_eq!(again.body["replaced"]["reason"], "broken", "{again:?}");
     releasing.tick("dev").await;
     let board = releasing.get("/releases/board?environment=dev").await.body;
     let states: Vec<&Value> = board["items"]
@@ -213,4 +219,39 @@ async fn holds_are_told_by_the_stream_of_changes() {
         .iter()
         .any(|it| matches!(&it.what, What::Held(held) if held.by == "ci"));
     assert!(held, "{changes:?}");
+}
+
+#[tokio::test]
+async fn promotion_of_what_is_queued_names_what_stops_it() {
+    let releasing = Releasing::new().await;
+    releasing.release("one", "sha256:1").await;
+    let body = json!({"tracker": "a.b", "reason": "broken"});
+    releasing.post("/environments/dev/hold", body).await;
+    for body in [
+        json!({"tracker": "a.b"}),
+        json!({"tracker": "a.b", "release": 1}),
+    ] {
+        let refused = releasing.post("/environments/dev/promote", body).await;
+        assert_eq!(told(&refused), (409, "conflict"));
+        let message = refused.message();
+        let stopped = "release 1 is queued in `dev`, and `a.b` is held by ci since ";
+        assert!(message.starts_with(stopped), "{message}");
+        assert!(message.ends_with(" in `dev`: broken"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn request_names_what_keeps_a_configuration_from_being_known() {
+    let releasing = Releasing::new().await;
+    releasing.release("one", "sha256:1").await;
+    releasing
+        .tracked
+        .fail("a.b", SourceProblem::ConfigInvalid)
+        .await;
+    let refused = releasing.post("/trackers/a.b/release", json!({})).await;
+    assert_eq!(told(&refused), (409, "conflict"));
+    assert_eq!(
+        refused.message(),
+        "no configuration waits; ConfigInvalid: the application file is not valid"
+    );
 }

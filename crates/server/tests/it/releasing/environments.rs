@@ -53,7 +53,8 @@ async fn environments_are_listed_in_their_order_with_all_that_lets_releases_thro
         dev["counts"],
         json!({"queued": 1, "held": 0, "deploying": 0})
     );
-    assert!(dev["nextTick"].is_string(), "{dev}");
+    assert_eq!(dev["nextTick"], Value::Null, "it is held");
+    assert!(mid["nextTick"].is_string(), "{mid}");
     assert_eq!(mid["position"], 200);
     assert_eq!(mid["promotion"], "manual");
     assert_eq!(mid.get("type"), None);
@@ -134,4 +135,46 @@ async fn nothing_is_known_of_environments_without_a_cluster() {
     let tracked = Tracked::new().await;
     let answer = tracked.get("/environments").await;
     assert_eq!(told(&answer), (503, "unavailable"));
+}
+
+#[tokio::test]
+async fn holds_of_trackers_are_listed_beside_that_of_the_environment() {
+    let releasing = Releasing::new().await;
+    let hold = json!({"tracker": "A.b", "reason": "broken"});
+    releasing.post("/environments/prod/hold", hold).await;
+    let prod = &releasing.get("/environments").await.body[1];
+    let held = &prod["trackerHolds"][0];
+    assert_eq!(
+        (&held["tracker"], &held["by"], &held["reason"]),
+        (&json!("a.b"), &json!("ci"), &json!("broken"))
+    );
+    assert!(held["since"].is_string(), "{held}");
+    assert_eq!(prod.get("hold"), None);
+    assert!(prod["nextTick"].is_string(), "others go on");
+    let tracker = releasing.get("/trackers/a.b").await.body;
+    let there = &tracker["status"]["environments"][1];
+    assert_eq!(there["hold"]["reason"], "broken", "{there}");
+    assert_eq!(there.get("nextTick"), None);
+    assert_eq!(tracker["status"]["environments"][0].get("hold"), None);
+}
+
+#[tokio::test]
+async fn next_tick_is_after_freezes_and_there_is_none_while_it_is_held() {
+    let until = "2120-01-01T00:00:00Z";
+    let freeze = json!({"from": "2020-01-01T00:00:00Z", "until": until});
+    let releasing = Releasing::with(&[
+        ("dev", json!({"type": "dev"})),
+        ("prod", json!({"type": "prod", "freezes": [freeze]})),
+    ])
+    .await;
+    releasing.post("/environments/dev/hold", json!({})).await;
+    let body = releasing.get("/environments").await.body;
+    assert_eq!(
+        (&body[0]["nextTick"], &body[1]["nextTick"]),
+        (&Value::Null, &json!(until))
+    );
+    let tracker = releasing.get("/trackers/a.b").await.body;
+    let environments = &tracker["status"]["environments"];
+    assert_eq!(environments[0].get("nextTick"), None, "{environments}");
+    assert_eq!(environments[1]["nextTick"], until);
 }

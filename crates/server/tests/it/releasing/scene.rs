@@ -2,12 +2,17 @@
 
 use axum::http::Method;
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{
+    ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+    TypeMeta,
+};
 use pathline_kinds::environment::Environment;
 use pathline_ledger::Permissions;
 use pathline_ledger::releases::{ActOutcome, By, QueueAction, TrackerRef};
 use pathline_release::environment::{EnvironmentObject, Environments};
+use pathline_release::objects::{WRITTEN, written};
 use pathline_release::queue::{Flow, Report};
 use serde_json::{Value, json};
 
@@ -66,6 +71,14 @@ impl Releasing {
         });
     }
 
+    /// Removes an environment from the cluster.
+    pub(super) async fn remove_environment(&self, name: &str) {
+        let cluster = self.tracked.world.cluster.as_ref().expect("it is there");
+        let api: Api<Environment> = Api::all(cluster.client());
+        let removed = api.delete(name, &DeleteParams::default()).await;
+        removed.expect("it is there");
+    }
+
     pub(super) fn flow(&self) -> Flow {
         Environments::of(&self.objects).flow().clone()
     }
@@ -119,6 +132,66 @@ impl Releasing {
     pub(super) async fn deploy(&self, environment: &str, release: u64) {
         self.tick(environment).await;
         self.report(environment, release, Report::Ready).await;
+    }
+
+    /// Writes the objects of a release of a tracker into the namespace of an environment, as the engine does.
+    pub(super) async fn write(&self, environment: &str, release: &str) {
+        let path = format!("/releases/{release}/objects?environment={environment}");
+        let answer = self.get(&path).await;
+        self.namespace(answer.body["namespace"].as_str().expect("a namespace"))
+            .await;
+        for mut object in answer.body["objects"].as_array().expect("a list").clone() {
+            let metadata = &object["metadata"];
+            let labels = serde_json::from_value(metadata["labels"].clone()).expect("labels");
+            if let Some(spec) = object.get("spec") {
+                let digests = written(spec, &labels);
+                object["metadata"]["annotations"][WRITTEN] = json!(digests);
+            }
+            // It is shown without its values.
+            if object["kind"] == "Secret" {
+                object["data"] = json!({});
+            }
+            let name = object["metadata"]["name"].as_str().expect("a name");
+            let params = PatchParams::apply("pathline").force();
+            let api = self.objects_of(&object);
+            let made = api.patch(name, &params, &Patch::Apply(&object)).await;
+            made.expect("it is made");
+        }
+    }
+
+    async fn namespace(&self, name: &str) {
+        let cluster = self.tracked.world.cluster.as_ref().expect("it is there");
+        let api: Api<Namespace> = Api::all(cluster.client());
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let params = PatchParams::apply("pathline");
+        let made = api.patch(name, &params, &Patch::Apply(object)).await;
+        made.expect("it is made");
+    }
+
+    /// Changes the owner of `a.b` in a namespace.
+    pub(super) async fn patch_owner(&self, namespace: &str, patch: Value) {
+        let owner = json!({"apiVersion": "carto.run/v1alpha1", "kind": "Workload",
+            "metadata": {"namespace": namespace}});
+        let api = self.objects_of(&owner);
+        let patch = Patch::Merge(patch);
+        let patched = api.patch("a-b", &PatchParams::default(), &patch).await;
+        patched.expect("it is there");
+    }
+
+    /// Returns the objects of the kind and the namespace of one.
+    pub(super) fn objects_of(&self, object: &Value) -> Api<DynamicObject> {
+        let text = |pointer: &str| {
+            let found = object.pointer(pointer).and_then(Value::as_str);
+            found.unwrap_or_default().to_owned()
+        };
+        let types = TypeMeta {
+            api_version: text("/apiVersion"),
+            kind: text("/kind"),
+        };
+        let kind = GroupVersionKind::try_from(types).expect("a kind");
+        let cluster = self.tracked.world.cluster.as_ref().expect("it is there");
+        let resource = ApiResource::from_gvk(&kind);
+        Api::namespaced_with(cluster.client(), &text("/metadata/namespace"), &resource)
     }
 
     pub(super) async fn get(&self, path: &str) -> Answer {

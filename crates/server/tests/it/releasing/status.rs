@@ -97,13 +97,16 @@ async fn releases_of_an_environment_are_listed() {
         ("environment=prod&commit=1111111", vec![2]),
         ("environment=dev&commit=1111111&tracker=a.b", vec![2, 1]),
         ("environment=dev&commit=2222222&tracker=a.b", vec![]),
-        ("environment=nowhere", vec![]),
     ] {
         let answer = releasing.get(&format!("/releases?{query}")).await;
         let items = answer.body["items"].as_array().unwrap().iter();
         let found: Vec<_> = items.filter_map(|it| it["number"].as_u64()).collect();
         assert_eq!(found, numbers, "{query}");
     }
+    let unknown = releasing.get("/releases?environment=nowhere").await;
+    assert_eq!(told(&unknown), (404, "not-found"));
+    let hint = unknown.body["error"]["hint"].as_str().unwrap();
+    assert_eq!(hint, "there are `dev`, `prod`");
     let wrong = releasing.get("/releases?environment=A").await;
     assert_eq!(told(&wrong), (400, "bad-request"));
 }
@@ -121,4 +124,44 @@ async fn metrics_tell_how_old_the_queue_of_each_environment_is() {
     assert!(text().await.contains(line), "{}", text().await);
     releasing.tick("dev").await;
     assert!(!text().await.contains(line), "nothing is queued any more");
+}
+
+#[tokio::test]
+async fn environment_that_was_removed_is_no_place_of_a_tracker() {
+    let releasing = Releasing::new().await;
+    releasing.release("one", "sha256:1").await;
+    releasing.deploy("dev", 1).await;
+    releasing.remove_environment("dev").await;
+    let tracker = releasing.get("/trackers/a.b").await.body;
+    let environments = tracker["status"]["environments"].as_array().unwrap();
+    let names: Vec<_> = environments.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["prod"]);
+    let listed = releasing.get("/releases?environment=dev").await;
+    assert_eq!(listed.body["items"][0]["number"], 1, "its releases stay");
+}
+
+#[tokio::test]
+async fn release_was_replaced_by_the_next_one_that_was_deployed() {
+    let releasing = Releasing::new().await;
+    for (setting, digest) in [
+        ("one", "sha256:1"),
+        ("two", "sha256:2"),
+        ("three", "sha256:3"),
+    ] {
+        let number = releasing.release(setting, digest).await;
+        releasing.deploy("dev", number).await;
+    }
+    let list = releasing.get("/releases?environment=dev").await;
+    let replaced = list.body["items"].as_array().unwrap().iter();
+    let replaced: Vec<_> = replaced
+        .map(|it| it["entries"][0]["replacedBy"].as_u64())
+        .collect();
+    assert_eq!(replaced, [None, Some(3), Some(2)]);
+    let why = releasing
+        .get("/trackers/a.b/why?release=1&environment=dev")
+        .await;
+    assert_eq!(
+        why.body["environments"][0]["sentence"],
+        "release 1 was deployed; release 2 has replaced it"
+    );
 }

@@ -59,6 +59,7 @@ async fn wait_ends_as_soon_as_the_commit_is_deployed() {
     assert!(sentence.starts_with("release 1 is queued"), "{sentence}");
     let deploying = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
+        releasing.write("dev", "a.b@1").await;
         releasing.deploy("dev", number).await;
     };
     let waiting = wait(&releasing, "commit=1111111&environment=dev&timeout=50");
@@ -92,6 +93,7 @@ async fn stream_tells_each_state_until_it_is_decided() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         releasing.tick("dev").await;
         tokio::time::sleep(Duration::from_millis(300)).await;
+        releasing.write("dev", "a.b@1").await;
         releasing.report("dev", number, Report::Ready).await;
     };
     let both = async { tokio::join!(reading, deploying) };
@@ -121,6 +123,7 @@ async fn commit_that_another_release_has_replaced_is_superseded() {
     let (state, reason, sentence) = said(&wait(&releasing, "commit=1111111&environment=dev").await);
     assert_eq!((state, reason), superseded, "{sentence}");
     assert!(sentence.contains("superseded by release 2"), "{sentence}");
+    releasing.write("dev", "a.b@2").await;
     releasing.deploy("dev", 2).await;
     let (state, ..) = said(&wait(&releasing, "commit=2222222&environment=dev").await);
     assert_eq!(state, "holds");
@@ -128,6 +131,7 @@ async fn commit_that_another_release_has_replaced_is_superseded() {
     releasing
         .release_of("a.b", &of_commit("two", "sha256:3", "2"))
         .await;
+    releasing.write("dev", "a.b@3").await;
     releasing.deploy("dev", 3).await;
     let answer = wait(&releasing, "commit=2222222&environment=dev").await;
     assert_eq!(said(&answer).0, "holds");

@@ -1,5 +1,6 @@
 //! Answers to why a release is not there yet.
 
+use pathline_release::tracker::SourceProblem;
 use serde_json::{Value, json};
 
 use super::{Releasing, told};
@@ -124,4 +125,34 @@ async fn configuration_that_waits_is_told_beside_the_newest_release() {
     assert_eq!(why.body["release"]["number"], 1);
     let reasons = why.body["reasons"][0].as_str().unwrap();
     assert!(reasons.contains("waits for"), "{reasons}");
+    let queued = why.body["reasons"][1].as_str().unwrap();
+    assert!(queued.starts_with("ConfigQueued: "), "{queued}");
+    assert!(queued.contains("`pathline release now a.b`"), "{queued}");
+}
+
+#[tokio::test]
+async fn conditions_of_the_tracker_are_told_beside_its_release() {
+    let releasing = Releasing::new().await;
+    releasing.release("one", "sha256:1").await;
+    releasing
+        .tracked
+        .fail("a.b", SourceProblem::ConfigInvalid)
+        .await;
+    let why = releasing.get("/trackers/a.b/why").await;
+    assert_eq!(why.body["release"]["number"], 1);
+    let invalid = json!(["ConfigInvalid: the application file is not valid"]);
+    assert_eq!(why.body["reasons"], invalid);
+}
+
+#[tokio::test]
+async fn release_that_has_nowhere_to_go_says_so() {
+    let releasing = Releasing::with(&[]).await;
+    releasing.release("one", "sha256:1").await;
+    let why = releasing.get("/trackers/a.b/why").await;
+    assert_eq!(why.body["release"]["number"], 1);
+    let reason = why.body["reasons"][0].as_str().unwrap();
+    assert!(
+        reason.starts_with("NoEnvironment: there is no Environment"),
+        "{reason}"
+    );
 }
