@@ -253,7 +253,7 @@ pub(crate) struct WaitReleaseArgs {
     pub(crate) commit: Option<String>,
 
     /// The number of the release
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", required_unless_present = "commit")]
     pub(crate) release: Option<u64>,
 
     /// The environment

@@ -125,7 +125,10 @@ pub(crate) async fn hold(
             let held = acting.hold_of(environment).await?;
             let held =
                 held.ok_or_else(|| ApiError::conflict("somebody has resumed it meanwhile"))?;
-            Ok(replacing(place(environment, Some(tracker), &held), before))
+            Ok(replacing(
+                place(environment, Some(tracker), &held),
+                before.as_ref(),
+            ))
         }
         other => Err(acting.refused(environment, other)),
     }
@@ -299,7 +302,7 @@ async fn hold_whole(state: &AppState, environment: &str, by: By) -> Result<HeldP
     // It may have been held before, and has been since then.
     let held = releases.environment_holds().await?;
     let held = held.get(environment).unwrap_or(&hold);
-    let before = before.get(environment).cloned();
+    let before = before.get(environment);
     Ok(replacing(place(environment, None, held), before))
 }
 
@@ -334,9 +337,9 @@ fn place(environment: &str, tracker: Option<&TrackerName>, held: &Hold) -> HeldP
 }
 
 /// Adds to a hold that was set the one that it has replaced.
-fn replacing(held: HeldPlace, before: Option<Hold>) -> HeldPlace {
+fn replacing(held: HeldPlace, before: Option<&Hold>) -> HeldPlace {
     HeldPlace {
-        replaced: before.as_ref().map(hold_view),
+        replaced: before.map(hold_view),
         ..held
     }
 }

@@ -52,7 +52,7 @@ fn write_objects(out: &mut dyn Write, found: &ReleaseObjects) -> io::Result<()> 
     };
     writeln!(
         out,
-        "{}  release {}  {state} {}",
+        "{}  release {}  {state} {}; as it would be written now:",
         found.tracker, found.release, found.environment
     )?;
     for object in &found.objects {
@@ -168,7 +168,7 @@ mod tests {
         write_objects(&mut out, &mk_objects()).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "shop.web  release 41  not in prod\n  ConfigMap    shop/shop-web-app\n  Workload     \
+            "shop.web  release 41  not in prod; as it would be written now:\n  ConfigMap    shop/shop-web-app\n  Workload     \
              shop/shop-web\n`-o yaml` shows all of them\n"
         );
     }

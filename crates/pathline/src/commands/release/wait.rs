@@ -60,10 +60,11 @@ async fn follow(
             });
         };
         let waited: ReleaseWait = read(&event?.data)?;
-        view.show_lines(vec![line(&waited)]);
+        // How it ends is told once, by the report.
         if waited.is_decided() {
             return Ok(Ending::Decided(waited));
         }
+        view.show_lines(vec![line(&waited)]);
         last = Some(waited);
     }
 }
@@ -131,9 +132,11 @@ fn line(waited: &ReleaseWait) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
     use pathline_client::api::Impossible;
 
     use super::*;
+    use crate::cli::Cli;
 
     const LIMIT: Duration = Duration::from_secs(1800);
 
@@ -177,6 +180,20 @@ mod tests {
         assert!(text.contains("pathline release why shop.web"), "{text}");
         assert_eq!(ended(Ending::TimedOut(None)).0, Exit::TimedOut);
         assert_eq!(ended(Ending::Unasked(None)).0, Exit::Unknown);
+    }
+
+    #[test]
+    fn wait_without_a_release_names_both_ways_to_say_which() {
+        let wait = ["pathline", "release", "wait", "shop.web", "--in", "prod"];
+        let refused = Cli::try_parse_from(wait).unwrap_err().to_string();
+        assert!(
+            refused.contains("--commit <COMMIT>") && refused.contains("--release <NUMBER>"),
+            "{refused}"
+        );
+        for which in [["--release", "4"], ["--commit", "4f0c1d2"]] {
+            let wait = wait.iter().chain(&which);
+            assert!(Cli::try_parse_from(wait).is_ok(), "{which:?}");
+        }
     }
 
     #[test]
