@@ -577,7 +577,7 @@ fn environment_that_was_deleted_just_now_keeps_its_place_and_takes_nothing() {
     let [dev, preprod, prod] =
         ["dev", "preprod", "prod"].map(|it| mk_object(it, 1, json!({"type": it})));
     let without = [dev.clone(), prod.clone()];
-    let all = Environments::with_departed(&without, &[preprod.clone()]);
+    let all = Environments::with_departed(&without, std::slice::from_ref(&preprod));
     let names: Vec<_> = all
         .flow()
         .environments()

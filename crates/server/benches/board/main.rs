@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 #![expect(
     dead_code,
-    unreachable_pub,
     reason = "the scene of the tests has more than is measured here"
 )]
 

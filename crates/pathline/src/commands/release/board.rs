@@ -252,7 +252,7 @@ mod tests {
         insta::assert_snapshot!(written(write_all, &mk_board()), @r"
         TRACKER   DEV       PROD
         shop.web  41        40, 41 held
-        shop.api  1 failed  1 to come
+        shop.api  1 failed  1 stopped before
         a.b       -         -
         ");
     }
