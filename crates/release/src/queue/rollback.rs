@@ -218,11 +218,18 @@ impl Queues {
     pub(super) fn taken_last(&self, environment: &str) -> Option<(u64, &Entry)> {
         let entries = self.entries(environment);
         let taken = entries.filter(|(_, entry)| match entry.state {
-            EntryState::Deploying | EntryState::Deployed => true,
-            EntryState::Failed => entry.restore != Some(Restore::Done),
-            EntryState::Queued => entry.attempt > 0 && entry.restore != Some(Restore::Done),
+            EntryState::Deploying | EntryState::Deployed | EntryState::Failed => true,
+            EntryState::Queued => entry.attempt > 0,
             _ => false,
         });
-        taken.max_by_key(|(release, entry)| (entry.since, *release))
+        let (release, entry) = taken.max_by_key(|(release, entry)| (entry.since, *release))?;
+        let is_undone = !entry.state.is_terminal() || entry.state == EntryState::Failed;
+        match is_undone && entry.restore == Some(Restore::Done) {
+            false => Some((release, entry)),
+            true => {
+                let deployed = self.newest(environment, EntryState::Deployed)?;
+                Some((deployed, self.entry(environment, deployed)?))
+            }
+        }
     }
 }
