@@ -54,7 +54,7 @@ pub enum Clause {
     PromoteNewest,
     /// An environment that is omitted is passed over.
     Omit,
-    /// What waits in an environment waits there only as long as it would be let in.
+    /// A release waits in an environment only as long as it would be let in.
     StillThrough,
     /// Nothing of a tracker is taken where the tracker is held.
     Hold,

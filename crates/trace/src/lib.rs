@@ -1,4 +1,4 @@
-//! What did my commit do?
+//! Traces: events, the values they write into files, and the trailers that tell which commits a commit carries.
 //!
 //! An [`event`] says that something was built from a [`commit`]. Subscriptions match it ([`event::EventKey`]) and
 //! replace values in files ([`replacement`]); the commits that carry them name their events and sources in

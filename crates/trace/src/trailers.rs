@@ -87,7 +87,7 @@ pub fn is_reserved(key: &str) -> bool {
     begins("pathline-") || begins("pipecd-dev-trace-") || begins(ARGO_CD)
 }
 
-/// What the trailers of a commit claim.
+/// The claims of the trailers of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// The ids of events, in their order.

@@ -33,7 +33,7 @@ pub enum NotRolledBack {
         environment: String,
         /// The number of the release.
         release: u64,
-        /// What stops the environment.
+        /// The stop of the environment.
         stop: String,
     },
     /// A rollback is being deployed there already.

@@ -1,4 +1,4 @@
-//! What an event may say.
+//! Validation: the texts that an event may hold.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,7 +27,7 @@ const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 pub struct Problem {
     /// The field, as it is written in JSON.
     pub field: String,
-    /// What is wrong, and what to do.
+    /// The complaint, and what to do.
     pub message: String,
 }
 

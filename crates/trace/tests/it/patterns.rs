@@ -1,4 +1,4 @@
-//! Which files are an application's.
+//! Patterns: the files that are an application's.
 
 use pathline_trace::paths::{ApplicationPaths, Patterns};
 

@@ -12,7 +12,7 @@ use super::clients::Client;
 use super::world::World;
 use super::{confirm, task, waits};
 
-/// What was written, and the wait for it.
+/// A write, and the wait for it.
 #[derive(Debug)]
 pub(super) struct Release {
     set: BTreeMap<&'static str, Artifact>,

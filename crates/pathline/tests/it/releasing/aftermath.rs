@@ -1,4 +1,4 @@
-//! What comes after a release was deployed, or has failed: it goes away, it is tried again, Pathline was not there.
+//! The aftermath of a release that was deployed, or has failed: it goes away, it is tried again, Pathline was not there.
 
 use std::fs;
 use std::time::Duration;
