@@ -254,7 +254,10 @@ fn walks_to_prod_when_there_are_environments(real: &Real) -> String {
     story.world.until_released(&story.id, 1);
     story.world.until_condition(&story.id, "NoEnvironment");
     let told = story.told(&["why", &story.id]);
-    assert!(told.contains("NoEnvironment: there is no Environment"), "{told}");
+    assert!(
+        told.contains("NoEnvironment: there is no Environment"),
+        "{told}"
+    );
 
     // One of them takes nothing before this instant.
     let tick = whole_second_in(6);
