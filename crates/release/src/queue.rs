@@ -89,8 +89,8 @@ impl Queues {
     /// With these releases, each with all of its entries, they go on as if they had all:
     ///
     /// - those that are queued, held or deploying somewhere, or have failed where something is still to be restored;
-    /// - of each environment the newest that is deployed, the newest that has failed, and the newest that is skipped and
-    ///   no rollback;
+    /// - of each environment the newest that is deployed, the newest that has failed, the one that has failed last, and the
+    ///   newest that is skipped and no rollback;
     /// - the newest of all, and the newest that is no rollback;
     /// - where a release is named ([`Queues::promote`], [`Queues::promote_now`], [`Queues::rollback_target`],
     ///   [`Queues::why`]) that one, those that have superseded it, and of each environment the next one that was

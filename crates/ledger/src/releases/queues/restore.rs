@@ -168,6 +168,13 @@ pub(super) fn needed(
         among,
         newest!("failed", ""),
         among,
+        // One that was tried again may have failed after a newer one. Few have failed, so that they may be sorted.
+        " union select tracker.uid, (select entry.number from entry \
+           where entry.tracker_uid = tracker.uid and entry.state = 'failed' \
+           and entry.environment = environment.name \
+           order by entry.since desc, entry.number desc limit 1) \
+           from tracker cross join environment where tracker.uid ",
+        among,
         newest!(
             "skipped",
             " and not exists (select 1 from release where release.tracker_uid = entry.tracker_uid \

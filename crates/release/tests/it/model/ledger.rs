@@ -109,6 +109,11 @@ impl Ledger {
             };
             needed.extend(newest(EntryState::Deployed, &|_| true));
             needed.extend(newest(EntryState::Failed, &|_| true));
+            let failed = entries
+                .iter()
+                .filter(|(_, it)| it.state == EntryState::Failed);
+            let last = failed.max_by_key(|(release, it)| (it.since, **release));
+            needed.extend(last.map(|(release, _)| *release));
             needed.extend(newest(EntryState::Skipped, &|it| !is_rollback(it)));
             let is_rolled_back = named.rollback_of == Some(environment.as_str());
             let wanted = entries.iter().filter(|(_, entry)| {
