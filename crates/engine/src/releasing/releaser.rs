@@ -193,9 +193,12 @@ impl Releaser {
         };
         let soaking: Vec<String> = self.soaking.iter().cloned().collect();
         for uid in &soaking {
-            let until_then = self.act_at(uid, QueueAction::Checkpoint, stepped).await;
-            let left_out = async || self.act_at(uid, QueueAction::Restarted, now).await;
-            if let Err(error) = until_then.and(left_out().await) {
+            let left_out = async || {
+                // In this order: what was counted until then would be lost otherwise.
+                self.act_at(uid, QueueAction::Checkpoint, stepped).await?;
+                self.act_at(uid, QueueAction::Restarted, now).await
+            };
+            if let Err(error) = left_out().await {
                 self.stepped = Some(stepped);
                 return Err(error);
             }
